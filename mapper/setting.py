@@ -7,18 +7,20 @@ from os import PathLike
 from typing import TYPE_CHECKING, ParamSpec
 
 from pencilmap.mapper.ask import ask, job_of, named_grid
+from pencilmap.mapper.base.search import search_of
 from pencilmap.mapper.choose import best_grid, predictions
 from pencilmap.mapper.formats import Job
 from pencilmap.mapper.place import place
 from pencilmap.mapper.placements import BEST, check_names
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
-from pencilmap.model.placement.allocation import Placement
+from pencilmap.model.placement.allocation import Mapping, Placement
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.predict import Prediction, answer
 from pencilmap.model.predict.question import Question
 from pencilmap.model.schedules.schedule import FORWARD, SEQUENCE
 
 if TYPE_CHECKING:
+    from pencilmap.mapper.inside import Inside
     from pencilmap.mapper.programs import PlacedProgram
 
 P = ParamSpec("P")
@@ -172,6 +174,20 @@ class Setting(Question):
         ('0-3', '4-7')
         """
         return job_of(self, hosts, cores_per_task, node, program)
+
+
+    def inside(self, mapping: Mapping, job: Job, traffic: str | PathLike[str] | None = None, alike: bool = False,
+               effort: str = "normal", seed: int = 1) -> "Inside":
+        """Return the placement inside the nodes of a job with a `node`, whose `mapping` and `job` are for `write_mapping`.
+
+        Without traffic it is that of the transform. For the other parameters see `pencilmap.mapper.inside.place_inside`.
+        """
+        from pencilmap.mapper.inside import messages_of, messages_of_program, place_inside
+        from pencilmap.mapper.programs import traffic_of
+
+        messages = messages_of_program(traffic_of(self, traffic)) if traffic else \
+            messages_of(mapping.grid, self.transform, self.halo)
+        return place_inside(mapping, messages, job, alike, search_of(effort, seed), bool(traffic or self.transform))
 
 
 def _with_methods(question_of: Callable[P, Question]) -> Callable[P, Setting]:

@@ -79,7 +79,12 @@ def test_the_network_can_be_named_and_the_schedule_counts():
 
 @pytest.mark.parametrize("given, options, error, problem", [
     (devices((4, 4, 4)), {"shape": (8, 4)}, GridError, "8x4 is not possible with 64 devices"),
-    (devices((4, 4, 4)), {"shape": (4, 4, 4)}, GridError, "two extents"),
+    (devices((4, 4, 4)), {"shape": ()}, GridError, "not possible with 64 devices"),
+    (devices((4, 4, 4)), {"shape": (4, 4, 4), "schedule": "two-way"}, GridError, "two-way is for the two all-to-alls"),
+    (devices((4, 4, 4)), {"shape": (4, 16), "collectives": ("all-gather:1GB",)}, GridError, "there are 1 collectives"),
+    (devices((4, 4, 4)), {"shape": (4, 16), "collectives": "all-gather:1GB"}, GridError, "there are 1 collectives"),
+    (devices((4, 4, 4)), {"shape": (4, 16), "collectives": "any", "names": ("a",)}, GridError, "there are 1 names"),
+    (devices((4, 4, 4)), {"shape": (4, 16), "collectives": ("gather:1GB",) * 2}, GridError, "known are all-gather"),
     (devices((4, 4, 4))[1:] + devices((4, 4, 4))[:1], {"shape": (8, 8), "network": "4x8x8"}, MachineError, "other extents"),
     (devices((4, 4, 4))[:-1], {"shape": (7, 9)}, MachineError, "do not fill a box of 4x4x4"),
     (devices((4, 4, 4), "TPU v9"), {"shape": (8, 8)}, MachineError, "'TPU v9' are not known; give `network`, e.g. 4x4x4"),
@@ -89,6 +94,26 @@ def test_the_network_can_be_named_and_the_schedule_counts():
 def test_wrong_devices_are_refused(given, options, error, problem):
     with pytest.raises(error, match=problem):
         ours.device_order(given, **options)
+
+
+def test_a_trade_is_a_warning_until_it_is_taken(caplog):
+    given = devices((8, 16, 1), "TPU v6 lite")
+    options = {"collectives": ("all-to-all:1GB", "all-gather:4GB"), "names": ("expert", "tensor")}
+    kept = ours.device_order(given, (16, 8), **options)
+    [warning] = caplog.records
+    assert "tensor 2.00x less" in warning.getMessage() and warning.name == "pencilmap"
+    assert all((kept == own).all() for own in ours._own_order(given, (16, 8)))
+    taken = ours.device_order(given, (16, 8), trade=True, **options)
+    assert len(caplog.records) == 1 and (taken != kept).any() and {d.id for d in taken.ravel()} == set(range(128))
+
+
+@pytest.mark.parametrize("mesh", [(4, 4, 4), (64,), (1, 8, 1, 8), (2, 2, 2, 2, 2, 2)])
+def test_a_mesh_has_any_number_of_axes(mesh):
+    given = devices((4, 4, 4))
+    order = ours.device_order(given, mesh, collectives="any")
+    assert order.shape == mesh and sorted(device.id for device in order.ravel()) == list(range(64))
+    bare = [SimpleNamespace(id=i) for i in range(64)]
+    assert (ours.device_order(bare, mesh, collectives="any").ravel() == np.array(bare)).all()
 
 
 PROGRAM = """

@@ -4,6 +4,7 @@ Cores that the job may not use (``lstopo --disallowed``) get no number, as in hw
 cores: then each PU is taken for one.
 """
 
+import re
 import shutil
 import subprocess
 from collections import Counter
@@ -16,17 +17,18 @@ import numpy as np
 
 from pencilmap.mapper.allocations.found import Core, Fact, Found
 from pencilmap.mapper.base.node import Node, ranges
-from pencilmap.mapper.formats.lines import Document, read_document, xml_root
+from pencilmap.mapper.formats.lines import Document, read_document
 from pencilmap.mapper.graphs.hwloc import (
     allowed,
     allowed_memory,
     closest,
     looks_like as looks_like,
     processors,
+    root_of,
     tree_of,
     unit_of_tasks,
 )
-from pencilmap.model.base.errors import MapfileError
+from pencilmap.model.base.errors import MachineError, MapfileError
 from pencilmap.model.base.reading import reading
 from pencilmap.model.base.units import counted
 from pencilmap.model.kinds import recognised
@@ -48,9 +50,12 @@ def read_node(name: str | PathLike[str], tasks: int) -> Node:
         A file, or ``this`` for the machine that runs this program, if lstopo is installed.
     tasks : int
     """
+    if re.fullmatch("[0-9]+", str(name)) and not Path(name).exists():
+        raise MachineError(f"`node` {name} is no file of a node; give the output of lstopo --of xml, and a number of nodes "
+                           "as `nodes`")
     document = this_node() if name == THIS and not Path(THIS).exists() else read_document(name)
     with reading(document.label, MapfileError, len(document.text)):
-        root = xml_root(document)
+        root = root_of(document)
         units = tuple(_units(root, document))
         if not units:
             raise document.refuse(NO_CORES)
@@ -81,7 +86,7 @@ def this_node() -> Document:
 
 def find(document: Document) -> Found:
     """Return cores of a node."""
-    root = xml_root(document)
+    root = root_of(document)
     cores = tuple(core for core, _ in _units(root, document))
     if not cores:
         raise document.refuse(NO_CORES)
@@ -130,8 +135,8 @@ def slot_blocks(cores: Sequence[Core], tasks: int) -> tuple[tuple[int, ...], ...
     (((0, 1, 2, 3), (4, 5, 6, 7)), ((0, 1), (2, 3), (4, 5)))
     """
     if not 0 < tasks <= len(cores):
-        raise MapfileError(f"{counted(tasks, 'task')} per node, but the node has {counted(len(cores), 'core')}; one core "
-                           "per task is needed")
+        raise MachineError(f"{counted(tasks, 'task')} per node, but the node has {counted(len(cores), 'core')}; give at "
+                           f"most {len(cores)} as `tasks_per_node`, a core for each task")
     levels = ([(core.package, core.numa) for core in cores], [core.package for core in cores], [0] * len(cores))
     level = next(level for level in levels if len(set(level)) <= tasks)
     domains = [[i for i, each in enumerate(level) if each == one] for one in dict.fromkeys(level)]

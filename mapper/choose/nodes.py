@@ -28,7 +28,7 @@ from pencilmap.model.base.arrays import Ints
 from pencilmap.model.bounds.cuts import Crossing
 from pencilmap.model.kinds import default_routing, kind_of, routing
 from pencilmap.model.kinds.graph import of_torus
-from pencilmap.model.network.network import Network
+from pencilmap.model.network.network import Network, leaves
 from pencilmap.model.placement.allocation import Allocation, Placement, Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.predict import answer
@@ -115,11 +115,20 @@ def _best_sites(question: Question, cost: Callable[[Question], Any], more: Itera
 
 
 def parts_of(network: Network) -> Sequence[Ints]:
-    """Return nested parts of the vertices of a network, the smallest first: its units, boxes of a torus, else halves."""
+    """Return nested parts of the vertices of a network, the smallest first.
+
+    Its units, boxes of a torus, or else the hosts at each switch and those halves of halves that leave them together.
+    """
     if network.levels:
         return [level.unit for level in network.levels]
     there, node = _torus_of(network)
-    return [box[node] for box in nested_boxes(there)] if there.has_coordinates else halves(network)
+    if there.has_coordinates:
+        return [box[node] for box in nested_boxes(there)]
+    home, parts = leaves(network.arcs(), network.n_nodes).home, halves(network)
+    if not 1 < len(np.unique(home[:network.n_nodes])) < network.n_nodes:
+        return parts
+    _, first = np.unique(home, return_index=True)
+    return [home, *(part for part in parts if (part[first][home] == part).all())]
 
 
 def _torus_of(network: Network) -> tuple[Network, Ints]:

@@ -22,7 +22,7 @@ import numpy as np
 
 from pencilmap.mapper.formats.lines import Document, xml_root
 from pencilmap.model.base.arrays import Ints
-from pencilmap.model.base.errors import GraphError, MapfileError
+from pencilmap.model.base.errors import GraphError, MapfileError, PencilmapError
 
 
 def looks_like(document: Document) -> bool:
@@ -48,13 +48,25 @@ def read_packages(document: Document) -> Any:
 
 
 def _tree(document: Document, kinds: tuple[str, ...]) -> Any:
-    root = xml_root(document, GraphError)
+    root = root_of(document, GraphError)
     kinds = kinds or (unit_of_tasks(root),)
     hosts = _hosts(root, kinds)
     if not hosts:
         raise GraphError(f"{document.label} has no object of type {' or '.join(kinds).replace('PU', 'Core or PU')}")
     notes = [f"{document.label} has no cores: tasks are on its PUs"] if kinds == ("PU",) else []
     return tree_of(root, [[each] for each in root.iter() if each in hosts], notes)
+
+
+def root_of(document: Document, error: type[PencilmapError] = MapfileError) -> Element:
+    """Return the root of a file. Raises an error about the line of a set that is none, or if the text is not XML."""
+    root = xml_root(document, error)
+    for found in _SET.finditer(document.text):
+        try:
+            bits(found[2])
+        except MapfileError as problem:
+            line = document.text.count("\n", 0, found.start()) + 1
+            raise error(str(document.refuse(f"{found[1]}: {problem}", line))) from problem
+    return root
 
 
 def tree_of(root: Element, blocks: Sequence[Sequence[Element]], notes: Iterable[str] = ()) -> Any:
@@ -119,19 +131,23 @@ def _hosts(root: Element, kinds: tuple[str, ...]) -> set[Element]:
 
 
 MAX_PROCESSORS = 1 << 20  # of one node
-_WORD = re.compile("(0x)?[0-9a-fA-F]{1,8}")
+_WORD = re.compile(r"(?:0x)?([0-9a-fA-F]{1,8})|0xf\.\.\.f|")  # the second begins a set without end, the last is 0
+_SET = re.compile(r"\b((?:allowed_)?(?:cpu|node)set)=[\"']([^\"']+)")
 
 
 def bits(text: str) -> Ints:
     """Return the numbers, in order, of a set of processors: ``0x00000001,0xffffffff`` from the high end, as in hwloc.
 
-    >>> bits("0x00000001,0x00000003").tolist()
-    [0, 1, 32]
+    >>> bits("0x00000001,,0x00000003").tolist()
+    [0, 1, 64]
     """
     words = [word.strip() for word in reversed(text.split(","))]
     if len(words) * 32 > MAX_PROCESSORS:
         raise MapfileError(f"a set of {len(words) * 32} processors; at most {MAX_PROCESSORS} are read")
-    values = [int(word, 16) if _WORD.fullmatch(word) else 0 for word in words]
+    found = [_WORD.fullmatch(word) for word in words]
+    if None in found:
+        raise MapfileError(f"{text[:40]!r} is no set of processors such as 0x0000000f,0xffffffff")
+    values = [int(word[1] or "0", 16) for word in found if word]
     return np.flatnonzero(np.unpackbits(np.array(values, dtype="<u4").view(np.uint8), bitorder="little"))
 
 

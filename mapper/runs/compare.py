@@ -375,8 +375,9 @@ def _costs(labels: dict[str, str]) -> Costs:
         return costs
     if not labels["ports"].isdigit() or int(labels["ports"]) < 1:
         raise RecordError(f"label ports={labels['ports'][:60]}: a whole number of 1 or more is needed")
-    return replace(costs, message_cost_s=None, message_size_cost_s=None, message_hop_cost_s=None, messages=(
-        MessageRange(float("inf"), costs.message_cost_s or 0.0, int(labels["ports"])),))
+    ranges = (MessageRange(float("inf"), costs.message_cost_s or 0.0, int(labels["ports"])),)
+    return replace(costs, message_cost_s=None, message_size_cost_s=None, message_hop_cost_s=None, fitted_nodes=None,
+                   messages=ranges)
 
 
 def _is_simulated(labels: dict[str, str]) -> bool:

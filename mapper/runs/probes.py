@@ -23,13 +23,14 @@ from pencilmap.mapper.runs.records import Record, json_lines, schema_problem
 from pencilmap.model.base.errors import CalibrationError, MachineError, RecordError
 from pencilmap.model.base.reading import parse_json, read_whole
 from pencilmap.model.machines import Figure
-from pencilmap.model.machines.machine import COSTS, FITTED_NODES, MESSAGES, Machine, read_machine
+from pencilmap.model.machines.machine import COSTS, FITTED_MESSAGE, FITTED_NODES, MESSAGES, Machine, read_machine
 from pencilmap.model.machines.probe import ALIKE, Burst, Probe, ProbeFit, Streams, Trip
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.times.calibrate import NO_SAMPLE, PRICES, Calibration, Fitted, Sample
 from pencilmap.model.times.costs import MessageRange
 from pencilmap.model.times.expected import SIZES
 from pencilmap.model.times.published import MeasuredExchange, exchange_work, two_figures
+from pencilmap.model.times.timing import ExchangeWork
 
 BY = "pencilmap study calibrate"    # beginning of the source of a calibrated figure
 CACHE = ("cache_per_task", "cache_bandwidth_per_task")
@@ -38,7 +39,7 @@ _SCALES = {"byte/s": ("MB/s", 1e6), "s": ("us", 1e-6), "flop/s": ("Gflop/s", 1e9
 
 
 def calibrated_figures(machine: Machine, calibration: Calibration, source: str,
-                       fitted_nodes: int = 0) -> dict[str, Figure]:
+                       fitted: Sequence[Sample] = ()) -> dict[str, Figure]:
     """Return the figures of a machine file after a calibration.
 
     Fitted figures replace the figures of the file. Figures without a fit stay, unless they come from an earlier calibration
@@ -50,8 +51,8 @@ def calibrated_figures(machine: Machine, calibration: Calibration, source: str,
     calibration : Calibration
     source : str
         Name of the data, e.g. ``"--published bluegene-l (...)"``.
-    fitted_nodes : int
-        Most nodes of the fitted exchanges, 0 if there are none.
+    fitted : sequence of Sample
+        The fitted samples. Their exchanges decide where times have ranges.
 
     Returns
     -------
@@ -63,9 +64,17 @@ def calibrated_figures(machine: Machine, calibration: Calibration, source: str,
         figures[key] = _figure(key, found, machine, source)
     if not set(CACHE) <= set(figures):  # neither has a meaning alone
         figures = {key: figure for key, figure in figures.items() if key not in CACHE}
-    if fitted_nodes:
-        figures[FITTED_NODES] = Figure(fitted_nodes, f"{BY} {source}", True, "most nodes of the fitted exchanges")
+    if works := [(each.nodes, each.work.message_bytes) for each in fitted
+                 if isinstance(each.work, ExchangeWork) and each.work.messages]:
+        nodes, sizes = zip(*works)
+        figures |= _fitted(max(nodes), min(sizes), f"{BY} {source}")
     return figures
+
+
+def _fitted(nodes: int, message_bytes: float, source: str) -> dict[str, Figure]:
+    """Where the fitted exchanges end; ranges of times follow."""
+    return {FITTED_NODES: Figure(nodes, source, True, "most nodes of the fitted exchanges"),
+            FITTED_MESSAGE: Figure(f"{message_bytes:g} B", source, True, "smallest message of the fitted exchanges")}
 
 
 def _disowned(reason: str | None) -> bool:
@@ -155,7 +164,7 @@ def machine_of_records(records: Iterable[dict[str, Any]], name: str, bandwidth: 
 
 
 assert set(PRICES) == {"link_bandwidth", *COSTS} - {
-    "cache_per_node", "cache_per_task", "progress", "byte_hops_per_node", "node_message_cost"}
+    "cache_per_node", "cache_per_task", "progress", "byte_hops_per_node", "node_message_cost", FITTED_MESSAGE}
 
 
 SCHEMA = "pencilmap-network-probe/1"
@@ -373,5 +382,6 @@ def osu_figures(machine: Machine, files: Mapping[int, str]) -> dict[str, Figure]
     costs = two_figures(samples)
     source = f"{BY} {' '.join(f'--osu {nodes}={path}' for nodes, path in files.items())} ({len(samples)} times fitted)"
     values = {"injection_per_node": text_with_unit(costs.injection_per_node or 0.0, "byte/s"),
-              "node_message_cost": text_with_unit(costs.node_message_cost_s or 0.0, "s"), FITTED_NODES: max(files)}
-    return {**machine.figures, **{key: Figure(value, source, True, "") for key, value in values.items()}}
+              "node_message_cost": text_with_unit(costs.node_message_cost_s or 0.0, "s")}
+    return {**machine.figures, **{key: Figure(value, source, True, "") for key, value in values.items()},
+            **_fitted(max(files), min(sizes), source)}

@@ -428,7 +428,7 @@ def _check_launch_order(figure: Figure | None, axes: tuple[str, ...]) -> None:
 
 
 ONE_NETWORK = "it needs [shape], or [network] without axes, [cables] and [twists]"
-FITTED_NODES, LAUNCH_ORDER = "fitted_nodes", "launch_order"  # keys of the file
+FITTED_NODES, FITTED_MESSAGE, LAUNCH_ORDER = "fitted_nodes", "fitted_message", "launch_order"  # keys of the file
 COSTS = {  # key of the file: field of Costs, unit (None: a bare number), name in sentences
     "hop_latency": ("hop_latency_s", "s", "hop latency"),
     "injection_per_task": ("injection_per_task", "byte/s", "injection rate of a task"),
@@ -448,6 +448,7 @@ COSTS = {  # key of the file: field of Costs, unit (None: a bare number), name i
     "copy_cost": ("copy_cost_s", "s", "cost of packing a message"),
     "cache_per_task": ("cache_per_task", "byte", "cache of a task"),
     "cache_per_node": ("cache_per_node", "byte", "cache of a node"),
+    "fitted_message": ("fitted_message", "byte", "smallest fitted message"),
 }
 MESSAGES = "messages"  # key of the file whose value is a list of ranges by size
 NAMES = {"shape": "shape", "formats": "list of formats", "twists": "twists", "network": "network",

@@ -33,7 +33,7 @@ from pencilmap.model.predict.question import (
 )
 from pencilmap.model.schedules.schedule import FORWARD, PAIR, SEQUENCE
 from pencilmap.model.times.costs import Costs
-from pencilmap.model.times.expected import SWITCHES, TORUS, TWISTED, Expected, expected_gain, expected_range
+from pencilmap.model.times.expected import SWITCHES, TORUS, TWISTED, Expected, expected_gain, expected_range, no_range
 from pencilmap.model.times.timing import LocalTerms
 from pencilmap.model.traffic.exchange import Exchange, Halo, exchanges, remaps
 from pencilmap.model.traffic.loads import m_scale, m_time
@@ -71,7 +71,7 @@ class HaloPrediction:
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        return {"width": self.halo.width, "weight": self.halo.weight, "stage": self.stage.as_dict()}
+        return {"width": self.halo.width, "weight": self.halo.weight, **no_range("halos"), "stage": self.stage.as_dict()}
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,8 @@ class Prediction:
     def _expected(self, of: Callable[..., Expected], message_bytes: float) -> Expected:
         here = self.network
         network = TORUS if here.has_products else TWISTED if here.has_coordinates else SWITCHES
-        return of(network, self.n_nodes, message_bytes, self.case and self.case.question.costs.fitted_nodes)
+        costs = self.case.question.costs if self.case else Costs()
+        return of(network, self.n_nodes, message_bytes, costs.fitted_nodes, costs.fitted_message)
 
     def _unusual(self) -> str:
         """The schedule, exchange or routing that was not measured, "" if there is none."""

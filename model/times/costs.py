@@ -60,6 +60,7 @@ class Costs:
     cache_per_task: float | None = None  #: bytes of a task's own cache; if unknown, every pass stays in the cache
     cache_per_node: float | None = None  #: bytes of the caches of a node: a smaller pass does not go to memory
     fitted_nodes: int | None = None  #: most nodes of the exchanges to which figures were fitted; None if none were
+    fitted_message: float | None = None  #: bytes of the smallest message of these exchanges; None if not known
 
     def __post_init__(self) -> None:
         if self.messages is not None:

@@ -8,9 +8,10 @@ Source: leave-one-group-out cross-validation, as in `pencilmap.model.times.calib
 Cost: a fit of two figures for each series, a second for all.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import groupby, product
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,6 @@ from pencilmap.model.times.costs import Costs
 from pencilmap.model.times.expected import (
     CLASSES,
     FITTED_GAIN,
-    INSIDE,
     LIKELY,
     PUBLIC_GAIN,
     SIZES,
@@ -31,6 +31,7 @@ from pencilmap.model.times.expected import (
     TORUS,
     class_of,
     size_of,
+    unmeasured,
 )
 from pencilmap.model.times.timing import ExchangeWork, exchange_terms
 
@@ -146,13 +147,15 @@ PUBLISHED = {  # machine of the package: its cells
 MOST_FITTED = 16     # nodes of the larger of the two runs
 CLOSE = 0.25         # relative error of a good prediction
 LEAST_RATIO = 1.0    # with public figures: nothing is faster than the ports
+OTHERS = 0.95        # share of the other machines' values in a range, so that it holds `LIKELY` of a machine left out
+FAULT = 10.0         # a time of so many predictions is a fault of its run: it counts as missed, but widens no range
 DEFAULT = "default"  # placement with which others are compared
 
 
 @dataclass(frozen=True)
 class Value:
     """A published value: the sample, its machine, its series (one program and MPI), whether the series' fit uses it, and the
-    largest number of nodes of this fit (0 without one).
+    largest number of nodes and the smallest message of this fit (0 without one).
     """
 
     machine: str
@@ -162,6 +165,7 @@ class Value:
     sample: Sample
     is_fitted: bool
     fitted_nodes: int = 0
+    fitted_message: float = 0.0
 
     @property
     def message_bytes(self) -> float:
@@ -172,10 +176,12 @@ class Value:
         """The class of `SIZES`, by its smallest message; 0 below all."""
         return size_of(self.message_bytes)
 
-    def group(self, by_fit: bool) -> tuple[str, int]:
-        """The classes that share a range: of `pencilmap.model.times.expected.class_of`, and of the size."""
-        kind = TORUS if self.network == TORUS else SWITCHES
-        return class_of(kind, self.nodes, self.fitted_nodes if by_fit else None), self.size
+    def group(self, by_fit: bool) -> tuple[str, int] | None:
+        """The classes that share a range: of `expected.class_of`, and of the size; None without a range."""
+        kind, fit = TORUS if self.network == TORUS else SWITCHES, self.fitted_nodes if by_fit else None
+        if unmeasured(kind, self.nodes, self.message_bytes, fit, self.fitted_message):
+            return None
+        return class_of(kind, self.nodes, fit), self.size
 
 
 @dataclass(frozen=True)
@@ -188,7 +194,7 @@ class Judged:
     ratio : float
         Measured over predicted time.
     range : (float, float) or None
-        The range of the ratio that the other machines lead to expect; None if they have no messages of this size.
+        The range of the ratio that the other machines lead to expect; None if nothing like it was measured.
     """
 
     value: Value
@@ -234,10 +240,11 @@ def exchange_values() -> list[Value]:
     for (machine, mpi, call), some in keys.items():
         counts = sorted({each.nodes for each in some})
         fitted = {counts[0], max(n for n in counts if n <= max(MOST_FITTED, counts[0]))} if len(counts) > 2 else set[int]()
+        least = min((each.message_bytes for each in some if each.nodes in fitted), default=0)
         found += [Value(machine, each.network, f"{mpi}, {call}", each.nodes, Sample(
             f"{machine} {mpi} {call}, {each.nodes} nodes, {each.message_bytes:g} bytes", phase="exchange", size="",
-            work=exchange_work(each), measured_s=each.time_s, exchange=call), each.nodes in fitted, max(fitted, default=0))
-            for each in some]
+            work=exchange_work(each), measured_s=each.time_s, exchange=call), each.nodes in fitted, max(fitted, default=0),
+            least) for each in some]
     return found
 
 
@@ -280,40 +287,50 @@ def two_figures(samples: Sequence[Sample]) -> Costs:
 
 
 def _ranged(judged: Sequence[Judged], by_fit: bool) -> list[Judged]:
-    ranges = {}
-    for machine, group in {(each.value.machine, each.value.group(by_fit)) for each in judged}:
-        ranges[machine, group] = error_range([each for each in judged if each.value.machine != machine
-                                              and each.value.group(by_fit) == group], None if by_fit else LEAST_RATIO)
-    return [replace(each, range=ranges[each.value.machine, each.value.group(by_fit)] if each.value.size else None)
-            for each in judged]
+    found, ranges = list[Judged](), dict[Any, tuple[float, float] | None]()
+    for each in judged:
+        group = each.value.group(by_fit)
+        key = each.value.machine, group
+        if group and key not in ranges:
+            ranges[key] = error_range([other for other in in_class(judged, by_fit, *group)
+                                       if other.value.machine != each.value.machine], by_fit)
+        found.append(replace(each, range=ranges.get(key)))
+    return found
 
 
-def error_range(judged: Sequence[Judged], least: float | None = None) -> tuple[float, float] | None:
-    """Return the range that holds `LIKELY` of the ratios of a machine that is not among the given; each counts alike.
+def in_class(judged: Iterable[Judged], by_fit: bool, name: str, size: int) -> list[Judged]:
+    """Return the values of a class of `pencilmap.model.times.expected.CLASSES` and a size of message."""
+    return [each for each in judged if each.value.group(by_fit) == (name, size)]
 
-    Parameters
-    ----------
-    judged : sequence of Judged
-    least : float, optional
-        The lower end, if its cause is known.
 
-    Returns
-    -------
-    (float, float) or None
-        The logarithms of the ratios are those of a machine, with a normal distribution around its median, whose median is
-        drawn from a normal distribution, too. None for fewer than two machines.
+def error_range(judged: Sequence[Judged], by_fit: bool) -> tuple[float, float] | None:
+    """Return the range that holds `OTHERS` of the ratios, each machine with the same weight; None for one machine.
+
+    With fitted figures it is the middle, with public figures it begins at `LEAST_RATIO`. The share is above `LIKELY`,
+    because a machine left out differs more from the others than these among each other.
     """
-    from scipy.stats import t
-
-    logs = [np.log([each.ratio for each in judged if each.value.machine == machine])
-            for machine in dict.fromkeys(each.value.machine for each in judged)]
-    if len(logs) < 2:
+    ratios = [(each.value.machine, each.ratio) for each in judged if each.ratio < FAULT]
+    if len({machine for machine, _ in ratios}) < 2:
         return None
-    medians = np.array([np.median(some) for some in logs])
-    within = np.mean([((some - middle) ** 2).mean() for some, middle in zip(logs, medians)])
-    spread = float(t.ppf((1 + LIKELY) / 2, len(logs) - 1) * np.sqrt(medians.var(ddof=1) * (1 + 1 / len(logs)) + within))
-    low, high = (float(np.exp(medians.mean() + way * spread)) for way in (-1, 1))
-    return low if least is None else least, high
+    return middle_range(ratios, OTHERS) if by_fit else (LEAST_RATIO, middle_range(ratios, 2 * OTHERS - 1)[1])
+
+
+def middle_range(ratios: Sequence[tuple[str, float]], share: float) -> tuple[float, float]:
+    """Return the middle range that holds a share of ratios, given with their machines, each machine with the same weight."""
+    number = Counter(machine for machine, _ in ratios)
+    ordered = sorted(ratios, key=lambda each: each[1])
+    shares = np.cumsum([1 / number[machine] for machine, _ in ordered]) / len(number)
+    low, high = (ordered[int(np.searchsorted(shares, end - 1e-9))][1] for end in ((1 - share) / 2, (1 + share) / 2))
+    return low, high
+
+
+def held_share(judged: Iterable[Judged]) -> float:
+    """Return the share of values in their ranges, each machine with the same weight; values without a range do not count."""
+    held: dict[str, list[bool]] = {}
+    for each in judged:
+        if each.range:
+            held.setdefault(each.value.machine, []).append(each.is_held)
+    return float(np.mean([np.mean(some) for some in held.values()]))
 
 
 def measured_gains(samples: Sequence[Sample], fit: Fit,
@@ -356,28 +373,14 @@ def measured_gains(samples: Sequence[Sample], fit: Fit,
     return found
 
 
-def gain_range(gains: Sequence[tuple[str, float]]) -> tuple[float, float]:
-    """Return the range that holds `LIKELY` of measured over predicted gains, each machine with the same weight."""
-    machines = [machine for machine, _ in gains]
-    ratios, weights = np.array([ratio for _, ratio in gains]), np.array([1 / machines.count(name) for name in machines])
-    order = np.argsort(ratios)
-    shares = np.cumsum(weights[order]) / weights.sum()
-    low, high = (float(ratios[order][np.searchsorted(shares, end)]) for end in ((1 - LIKELY) / 2, (1 + LIKELY) / 2))
-    return low, high
-
-
 def range_rows(values: Sequence[Value], gains: dict[str, list[tuple[str, float]]]) -> list[tuple[str, ...]]:
     """Return the rows of `pencilmap.model.times.expected.RANGES`: class, smallest message, range, values, machines."""
     rows = []
-    public, fitted = by_public_figures(values), by_two_figures(values)
-    for name in CLASSES:
-        by_fit = CLASSES.index(name) >= CLASSES.index(INSIDE)
-        for size in SIZES:
-            some = [each for each in (fitted if by_fit else public) if each.value.group(by_fit) == (name, size)]
-            ends = error_range(some, None if by_fit else LEAST_RATIO)
-            assert ends
-            rows.append(_row(name, size, ends, len(some), {each.value.machine for each in some}))
-    return rows + [_row(name, 0, gain_range(some), len(some), {machine for machine, _ in some})
+    for by_fit, judged in enumerate((by_public_figures(values), by_two_figures(values))):
+        for name, size in product(CLASSES, SIZES):
+            if ends := error_range(some := in_class(judged, bool(by_fit), name, size), bool(by_fit)):
+                rows.append(_row(name, size, ends, len(some), {each.value.machine for each in some}))
+    return rows + [_row(name, 0, middle_range(some, LIKELY), len(some), {machine for machine, _ in some})
                    for name, some in gains.items()]
 
 

@@ -1,18 +1,24 @@
-"""Meshes of JAX for the two all-to-alls of a pencil FFT on a TPU slice, in the order that loads its links least.
+"""Meshes of JAX on a TPU slice, in the order that loads its links least: for pencil FFTs and machine-learning jobs.
 
     >>> from pencilmap.jax import make_mesh                                           # doctest: +SKIP
     >>> mesh = make_mesh(jax.devices(), (8, 16), ("row", "column"))                   # doctest: +SKIP
+    >>> mesh = make_mesh(jax.devices(), (8, 16), ("data", "tensor"),                  # doctest: +SKIP
+    ...                  collectives=("all-reduce:1GB", "all-gather:4GB"))
 
 The coordinates of the devices give the slice, and their kind gives its rings and twists. ``pip install jax`` installs JAX.
 """
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import prod
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
+from pencilmap.mapper.meshes import Axis, axis_of, best_mesh, checked_axes
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.placements.best import candidates
 from pencilmap.model.base.errors import GridError, MachineError
@@ -30,24 +36,32 @@ MACHINES = {  # kind of the devices, as JAX names it: the machine of this packag
     "TPU v2": "tpu-v2", "TPU v3": "tpu-v3", "TPU v4": "tpu-v4", "TPU v5": "tpu-v5p", "TPU v5p": "tpu-v5p",
     "TPU v5 lite": "tpu-v5e", "TPU v5e": "tpu-v5e", "TPU v6 lite": "tpu-v6e", "TPU v6e": "tpu-v6e", "TPU7x": "tpu7x"}
 
+ANY = "any"  # collectives that are not known
 
-def make_mesh(devices: Sequence[Any] | None, shape: tuple[int, int], axis_names: tuple[str, str], schedule: str = SEQUENCE,
-              network: str | None = None) -> Any:
-    """Return a mesh whose all-to-alls along both axes load the links of the slice least.
+
+def make_mesh(devices: Sequence[Any] | None, shape: Sequence[int], axis_names: Sequence[str], schedule: str = SEQUENCE,
+              network: str | None = None, collectives: Sequence[str] | str | None = None, trade: bool = False) -> Any:
+    """Return a mesh whose collectives load the links of the slice least.
 
     Parameters
     ----------
     devices : sequence of jax.Device or None
         All devices of one slice; None: ``jax.devices()``.
-    shape : (int, int)
-        Devices along the first and the second axis of the mesh.
-    axis_names : (str, str)
-        Their names. Groups of an all-to-all along the first axis are the rows of the grid.
+    shape : sequence of int
+        Devices along each axis of the mesh.
+    axis_names : sequence of str
+        Their names. Groups of an all-to-all along the first of two axes are the rows of the grid of an FFT.
     schedule : str
-        How the two all-to-alls follow each other, see `pencilmap.SCHEDULES`: ``sequence``, ``two-way``, ...
+        How the two all-to-alls of an FFT follow each other, see `pencilmap.SCHEDULES`: ``sequence``, ``two-way``, ...
     network : str, optional
         Network of the slice instead of that of the kind of its devices, for example ``4x4x8`` (the plain torus),
         ``4x4x8:twisted`` or ``4x4x2:mesh``. Devices without coordinates will fill its nodes in their order.
+    collectives : sequence of str, optional
+        What each axis does, with the larger of the input and output of a device: ``all-gather:4GB``, and likewise
+        ``reduce-scatter``, ``all-reduce``, ``all-to-all``, ``permute``; or ``any`` for axes that may do anything. By
+        default two axes are those of a pencil FFT, and other numbers of axes may do anything.
+    trade : bool
+        Whether an order may make an axis worse than JAX's own, if all axes together send less.
 
     Returns
     -------
@@ -58,37 +72,51 @@ def make_mesh(devices: Sequence[Any] | None, shape: tuple[int, int], axis_names:
     ModuleNotFoundError
         If JAX is not installed.
     GridError
-        If the shape has not as many devices.
+        If the shape has not as many devices, or a collective is not understood.
+    UnitError
+        If bytes have no unit.
     MachineError
         If the devices do not fill a box, or their kind is unknown.
 
     Notes
     -----
-    The order of JAX itself (``jax.experimental.mesh_utils.create_device_mesh``) is one of the candidates, so no mesh loads
-    the busiest link more than JAX's own.
+    The order of JAX itself (``jax.experimental.mesh_utils.create_device_mesh``) is one of the candidates. So no mesh of an
+    FFT loads the busiest link more than JAX's own, and no axis of any other mesh is worse, however its gathers are done. If
+    an order in which some axis is worse sends less in all, a warning of the logger ``pencilmap`` has the trade.
     """
     try:
         import jax
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError("pencilmap.jax needs JAX, which is not installed; install it with pip install jax",
                                   name="jax") from error
-    devices = list(jax.devices() if devices is None else devices)
-    return jax.sharding.Mesh(device_order(devices, shape, schedule, network), axis_names)
+    devices, names = list(jax.devices() if devices is None else devices), tuple(axis_names)
+    return jax.sharding.Mesh(device_order(devices, shape, schedule, network, collectives, trade, names), names)
 
 
-def device_order(devices: Sequence[Any], shape: tuple[int, int], schedule: str = SEQUENCE,
-                 network: str | None = None) -> np.ndarray:
+def device_order(devices: Sequence[Any], shape: Sequence[int], schedule: str = SEQUENCE, network: str | None = None,
+                 collectives: Sequence[str] | str | None = None, trade: bool = False,
+                 names: Sequence[str] | None = None) -> np.ndarray:
     """Return the devices of the mesh, see `make_mesh`: object array of that shape.
 
     Devices without coordinates, as those of a CPU, keep their order unless `network` is given.
     """
-    shape = tuple(map(int, shape))  # type: ignore[assignment]  # numpy's numbers, too
-    if len(shape) != 2 or shape[0] * shape[1] != len(devices) or min(shape) < 1:
-        raise GridError(f"a mesh of {'x'.join(map(str, shape))} is not possible with {len(devices)} devices; give two "
-                        "extents whose product is the number of devices, or for three axes use pencilmap map --grid PxQxS")
+    shape = tuple(map(int, shape))  # numpy's numbers, too
+    if not shape or prod(shape) != len(devices) or min(shape) < 1:
+        raise GridError(f"a mesh of {'x'.join(map(str, shape))} is not possible with {len(devices)} devices; give extents "
+                        "whose product is the number of devices")
+    is_fft = collectives is None and len(shape) == 2
+    axes = None if is_fft else _axes(shape, names or [f"axis{k}" for k in range(len(shape))], collectives)
+    if not is_fft and schedule != SEQUENCE:
+        raise GridError(f"schedule {schedule} is for the two all-to-alls of an FFT; leave schedule or collectives out")
     if network is None and not hasattr(devices[0], "coords"):
         return _array(devices).reshape(shape)
-    slice_, grid = slice_of(devices, network), ProcessGrid(*shape)
+    slice_ = slice_of(devices, network)
+    if axes is not None:
+        found = best_mesh(slice_.site, axes, next(iter(_own_places(slice_, devices, shape)), None))
+        if found.trade and not trade:
+            logging.getLogger("pencilmap").warning("%s; take it with trade=True", found.trade_words)
+        return _array(slice_.devices)[(found.trade if trade and found.trade else found.best).order]
+    grid = ProcessGrid(*shape)
     wanted = objectives(schedule, grid)[0]
     orders = []
     for mapping in (as_mapping(placed, "best") for placed in candidates(slice_.site, grid, wanted)):
@@ -149,6 +177,45 @@ def cost(order: np.ndarray, slice_: Slice, wanted: Objective) -> Fraction:
     return wanted.of_loads(routed_joint(slice_.network, exchanges(grid), rank // slice_.site.tasks_per_node, rule))
 
 
+def _axes(shape: Sequence[int], names: Sequence[str], collectives: Sequence[str] | str | None) -> tuple[Axis, ...]:
+    """Return the axes of a mesh; raise GridError unless each has a name, and a collective if there are any."""
+    works = [None] * len(shape) if collectives in (None, ANY) else [collectives] if isinstance(collectives, str) \
+        else list(collectives or ())
+    for found, what in ((names, "names"), (works, "collectives")):
+        if len(found) != len(shape):
+            raise GridError(f"a mesh of {'x'.join(map(str, shape))} has {len(shape)} axes, but there are {len(found)} "
+                            f"{what}; give one for each axis{'' if what == 'names' else ', or ' + repr(ANY)}")
+    return checked_axes([axis_of(name, size, work) for name, size, work in zip(names, shape, works)])
+
+
+def jax_places(site: Site, machine: str, shape: Sequence[int]) -> Any:
+    """Return the places of the devices in JAX's own order of a slice, in the shape of a mesh; None if JAX has no order.
+
+    Parameters
+    ----------
+    site : Site
+        A slice of the machine.
+    machine : str
+        Its name.
+    shape : sequence of int
+
+    Raises
+    ------
+    ModuleNotFoundError
+        If JAX is not installed.
+    """
+    kind = next((kind for kind, name in MACHINES.items() if name == machine), None)
+    if kind is None or not site.network.has_coordinates:
+        return None
+    d, cores = site.network.n_dimensions, range(site.tasks_per_node)
+    chips = [(*site.network.coordinates(node).tolist(), *[0] * (3 - d)) for node in range(site.network.n_nodes)]
+    devices = [SimpleNamespace(platform="tpu", device_kind=kind, coords=chip, core_on_chip=core, slice_index=0)
+               for chip in chips for core in cores]
+    hosts = sorted(devices, key=lambda one: [at // size % most for at, size, most in zip(
+        one.coords[::-1] + one.coords[1::-1], (1, 2, 2, 1, 1), (1 << 30, 1 << 30, 1 << 30, 2, 2))])  # boxes of 2x2, x first
+    return next(iter(_own_places(Slice(site, tuple(devices)), hosts, shape)), None)
+
+
 def _network(device: Any, box: tuple[int, ...], network: str | None) -> Any:
     if network is not None:
         found = network_named(network)
@@ -158,7 +225,16 @@ def _network(device: Any, box: tuple[int, ...], network: str | None) -> Any:
     if device.device_kind not in MACHINES:
         raise MachineError(f"the rings of devices of kind {device.device_kind!r} are not known; give `network`, e.g. "
                            f"{'x'.join(map(str, box))} or {'x'.join(map(str, box))}:mesh; known are {', '.join(MACHINES)}")
-    machine = load_machine(MACHINES[device.device_kind])
+    return usual_network(MACHINES[device.device_kind], box)
+
+
+def usual_network(name: str, box: tuple[int, ...]) -> Any:
+    """Return the network of a slice of a machine that lies in a box, in any order of its extents, unless asked otherwise.
+
+    >>> str(usual_network("tpu-v6e", (16, 8))), str(usual_network("tpu-v5p", (2, 2, 3)))
+    ('16wx8', '2x2x3:mesh')
+    """
+    machine = load_machine(name)
     rule, text = machine.partition_rule(), "x".join(map(str, box))
     if rule.allows(box):
         return machine.partition(text)
@@ -177,7 +253,13 @@ def _is_flat(device: Any) -> bool:
     return kind is not None and load_machine(kind).torus.n_dimensions == 2
 
 
-def _own_order(devices: Sequence[Any], shape: tuple[int, int]) -> list[np.ndarray]:
+def _own_places(slice_: Slice, devices: Sequence[Any], shape: Sequence[int]) -> list[Any]:
+    """Return the orders of JAX for the mesh as places of a slice."""
+    place = {id(device): k for k, device in enumerate(slice_.devices)}
+    return [np.array([place[id(device)] for device in order.ravel()]).reshape(shape) for order in _own_order(devices, shape)]
+
+
+def _own_order(devices: Sequence[Any], shape: Sequence[int]) -> list[np.ndarray]:
     """Return the orders of JAX for the mesh, without and with split axes; JAX refuses some."""
     from jax.experimental import mesh_utils
 
@@ -185,7 +267,7 @@ def _own_order(devices: Sequence[Any], shape: tuple[int, int]) -> list[np.ndarra
     for split in (False, True):
         try:
             found.append(mesh_utils.create_device_mesh(shape, devices, allow_split_physical_axes=split))
-        except (NotImplementedError, ValueError, AssertionError):
+        except (NotImplementedError, ValueError, AssertionError, TypeError):  # the last two for axes of 10 or 14
             continue
     return found
 

@@ -1,6 +1,7 @@
 """The inside of the nodes: `--node` of map and check."""
 
 from collections.abc import Sequence
+from os.path import exists
 from typing import Any
 
 import click
@@ -12,9 +13,9 @@ from pencilmap.mapper.formats.format import NODE
 from pencilmap.mapper.inside import Inside, Messages, place_inside
 from pencilmap.mapper.traffic_files import read_traffic
 from pencilmap.model.base.errors import MapfileError
-from pencilmap.model.base.units import amount
+from pencilmap.model.base.units import amount, capitalised
 from pencilmap.model.placement.allocation import Mapping
-from pencilmap.model.placement.grid import parse_grid
+from pencilmap.model.placement.grid import decomposition_of, grid_in_words, is_in_words, parse_grid
 from pencilmap.scripts.command_line.pages import FILES
 from pencilmap.scripts.command_line.predictions import SAME
 
@@ -32,11 +33,19 @@ def on_one_node(given: dict[str, Any], asked: dict[str, Any]) -> None:
         return
     traffic, grid = given.get("traffic"), given.get("grid")
     if traffic:
-        asked["tasks_per_node"] = read_traffic(traffic if isinstance(traffic, str) else traffic[0].split("=")[-1]).n_ranks
+        asked["tasks_per_node"] = read_traffic(traffic if isinstance(traffic, str) else name_and_file(traffic[0])[1]).n_ranks
+    elif grid and is_in_words(grid):
+        asked["tasks_per_node"] = grid_in_words(grid).n_tasks
     elif grid:
-        asked["tasks_per_node"] = parse_grid(grid).n_tasks
+        asked["tasks_per_node"] = parse_grid(grid, decomposition_of(grid)).n_tasks
     else:
         asked["tasks_per_node"] = node_cores(given["node"])
+
+
+def name_and_file(text: str) -> tuple[str, str]:
+    """Return name and file of a trace, `[NAME=]FILE`."""
+    name, _, file = text.partition("=")
+    return (text, text) if exists(text) else (name, file or text)
 
 
 def placed_inside(mapping: Mapping, messages: Messages, job: Job, form: str, within: Search | None,
@@ -86,31 +95,36 @@ def sentences(between: Sequence[str], gain: str, file: str, inside: Inside | Non
     """
     if inside is None:
         return list(between)
-    if is_alone(inside):
-        gained = f"{file} gains {inside.gain:.2f}x inside the node (predicted)."
-        return [gained if has_gain(inside) else f"No file is needed: {_nothing(inside)}.", *_amounts(inside)]
     if not has_gain(inside):
-        return [*between, f"Inside the nodes {_nothing(inside)}.", *_amounts(inside)]
+        nothing = f"{_nothing(inside)}."
+        return [capitalised(nothing), *_amounts(inside)] if is_alone(inside) else \
+            [*_between(between), f"Inside the nodes {nothing}", *_amounts(inside)]
+    if is_alone(inside):
+        return [f"{file} gains {inside.gain:.2f}x inside the node (predicted).", *_amounts(inside)]
     said = f"{file} gains {inside.gain:.2f}x inside the nodes, {gain.removesuffix(' faster') or 'nothing'} between them " \
            "(predicted)."
-    rest = [s.replace("No file is needed", "Between the nodes no file is needed", 1) for s in between]
-    return [said, *rest, *_amounts(inside)]
+    return [said, *_between(between), *_amounts(inside)]
 
 
-def of_file(inside: Inside | None) -> list[str]:
-    """Return the sentences about the inside of the nodes in a file that is checked."""
+def _between(said: Sequence[str]) -> list[str]:
+    return [sentence.replace("No file is needed", "Between the nodes no file is needed", 1) for sentence in said]
+
+
+def of_file(between: Sequence[str], file: str, inside: Inside | None) -> list[str]:
+    """Return the sentences about a file that is checked; `between` are those about the links between the nodes."""
     if inside is None or not inside.first.hop_bytes:
-        return []
+        return list(between)
     ratio = f"{inside.gain:.2f}x fewer bytes times hops than" if has_gain(inside) else \
         f"{1 / inside.gain:.2f}x more bytes times hops than" if inside.gain < 1 - SAME else "as many bytes times hops as"
-    return [f"Inside the nodes {ratio} {inside.order}.", *_amounts(inside)]
+    said = [f"{file} is valid, with {ratio} {inside.order} (predicted)."] if is_alone(inside) else \
+        [*between, f"Inside the nodes {ratio} {inside.order}."]
+    return [*said, *_amounts(inside)]
 
 
 def _nothing(inside: Inside) -> str:
-    if inside.gain < 1 - SAME:
-        return f"{inside.order} has {1 / inside.gain:.2f}x fewer bytes times hops"
-    return f"nothing has {1 + SAME:.2f}x fewer bytes times hops than {inside.order}" if inside.found.hop_bytes else \
-        "no rank sends to another"
+    if not inside.first.hop_bytes:
+        return "no rank sends to another"
+    return f"no file is needed if the launcher binds {inside.order}: nothing has {1 + SAME:.2f}x fewer bytes times hops"
 
 
 def _amounts(inside: Inside) -> list[str]:

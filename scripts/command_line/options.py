@@ -242,6 +242,8 @@ def launch_as_dict(launch: Launch, form: Choice) -> dict[str, Any]:
 MOST_TASKS = 100_000  # a machine of more tasks is rarely meant as a whole
 OF_TRANSFORM = ("fft", "decomposition", "grid", "schedule", "robust", "exchange", "halo", "weight", "terms", "direction",
                 "draw", "by", "threads")
+NOT_FOR_AXES = ("traffic", "code", "placement", "routing", "neighbours", "among", "failed", "idle", "effort", "seed",
+                "time_limit", "top")
 QUESTION = ("grid", "placement", "schedule", "effort", "whole_machine")  # of a prediction, beside the arguments of `ask`
 WHOLE = click.option("--whole-machine", is_flag=True, help=f"Confirm a question about a whole machine of over "
                      f"{MOST_TASKS:,} tasks.")
@@ -372,8 +374,10 @@ def on_machine(command: Callable[..., Any], tasks: pages.Decorator = pages.TASKS
             raise click.UsageError("nothing is named; name the files of run records, or a --machine or --network for "
                                    "a prediction",
                                    click.get_current_context())
-        if given.get("traffic"):
-            _refuse_transform()
+        if given.get("axes") is not None:
+            _refuse_transform("axes", "a machine-learning job", (*OF_TRANSFORM, *NOT_FOR_AXES))
+        elif given.get("traffic"):
+            _refuse_transform("traffic", "another program", OF_TRANSFORM)
         elif given.get("code"):
             raise click.UsageError("--code predicts the grids of a trace; name the trace with --traffic",
                                    click.get_current_context())
@@ -454,8 +458,8 @@ def given_options(other: str, without: Collection[str] = ()) -> list[str]:
             for word in (name, *map(shell.word, values))]
 
 
-def _refuse_transform() -> None:
-    """Refuse the options of a transform beside --traffic.
+def _refuse_transform(option: str, other: str, refused: Iterable[str]) -> None:
+    """Refuse the options of a transform beside an option that describes another program.
 
     Raises
     ------
@@ -463,6 +467,10 @@ def _refuse_transform() -> None:
         Naming the first such option.
     """
     ctx, asked = click.get_current_context(), named()
-    for name in OF_TRANSFORM:
+    for name in refused:
         if name in asked:
-            raise click.UsageError(f"--{name} describes a transform, and --traffic another program; give one of both", ctx)
+            word, what = name.replace("_", "-"), "describes a transform" if name in OF_TRANSFORM else "is for other programs"
+            raise click.UsageError(f"--{word} {what}, and --{option} {other}; give one of both", ctx)
+    if ctx.params.get("time_limit") and option != "traffic":
+        raise click.UsageError(f"--time-limit cuts the search for a transform; with --{option}, --effort says how long to "
+                               "search", ctx)

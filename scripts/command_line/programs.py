@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
-from os.path import exists
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -35,6 +34,7 @@ from pencilmap.model.kinds import all_variants
 from pencilmap.model.placement.allocation import Mapping
 from pencilmap.model.predict.program import ProgramPrediction, predict_program
 from pencilmap.model.predict.question import Question
+from pencilmap.model.times.expected import no_range
 from pencilmap.model.traffic.other_grids import CODES
 from pencilmap.model.traffic.program import Traffic
 from pencilmap.scripts.command_line import inside
@@ -87,8 +87,7 @@ def rank_program(where: Question, named: Sequence[str], code: str | None, placem
     click.UsageError
         If two options have the same name, or one has none.
     """
-    pairs = [(text, text) if exists(text) else (text.partition("=")[0], text.partition("=")[2] or text)
-             for text in named]
+    pairs = [inside.name_and_file(text) for text in named]
     if unnamed := next((file for name, file in pairs if not name.strip()), None):
         raise click.UsageError(f"no name is in front of {unnamed}; name the option with --traffic NAME=FILE",
                                click.get_current_context())
@@ -190,7 +189,7 @@ def map_program(where: Question, ranked: Ranked, *, effort: str, within: Search,
     for sentence in inside.sentences(between, factor(least, most) if has_gain else "", output, inner):
         say(sentence)
     echo()
-    show_launch(launch, form, output, has_gain or inside.has_gain(inner))
+    show_launch(launch, form, output, has_gain or inner is not None)
     say_lines(idle_lines(where, mapping))
     echo()
     if is_one and inside.is_alone(inner):
@@ -268,8 +267,7 @@ def _show_all_routings(where: Question, path: str, found: PlacedProgram, mapping
         with suppress(RoutingError):  # the rule cannot handle the network
             pairs.append([predict_program(m, found.traffic, rule) for m in (mapping, own)])
     if as_json:
-        predictions = [{**p.as_dict(), "gain": p.gain(first)} for p, first in pairs]
-        print_json({**more, **_as_dict(path, found), "predictions": predictions})
+        print_json({**more, **_as_dict(path, found), "predictions": [_with_gain(*pair) for pair in pairs]})
         return
     least, *_, most = sorted((p for p, _ in pairs), key=lambda p: p.link_bytes) * 2
     low, high = _load(least), _load(most)
@@ -380,7 +378,11 @@ def _bound(p: ProgramPrediction) -> str:
 def _as_dict(path: str, found: PlacedProgram) -> dict[str, Any]:
     first = found.predictions[0]
     return {"traffic": path, "ranks": found.traffic.n_ranks, "advice": found.advice,
-            "predictions": [{**p.as_dict(), "gain": p.gain(first)} for p in found.predictions]}
+            "predictions": [_with_gain(p, first) for p in found.predictions]}
+
+
+def _with_gain(p: ProgramPrediction, first: ProgramPrediction) -> dict[str, Any]:
+    return {**p.as_dict(), **no_range("programs"), "gain": p.gain(first)}
 
 
 def check_program(where: Question, path: str, known: Traffic, mapping: Mapping, more: dict[str, Any],
@@ -396,11 +398,13 @@ def check_program(where: Question, path: str, known: Traffic, mapping: Mapping, 
         return
     p, first = found.predictions[-1], found.predictions[0]
     name = _launch_name(where, first)
-    say(f"{more['file']} is valid and {_compared(p, first, name)}.")
-    say(f"{_bound(p).capitalize()}. {capitalised(found.advice)}.")
-    say(*inside.of_file(inner))
+    between = [f"{more['file']} is valid and {_compared(p, first, name)}.",
+               f"{_bound(p).capitalize()}. {capitalised(found.advice)}."]
+    for sentence in inside.of_file(between, more["file"], inner):
+        say(sentence)
     echo()
-    show_program(where, found)
-    _show_static(where, found, mapping, p)
+    if not inside.is_alone(inner):
+        show_program(where, found)
+        _show_static(where, found, mapping, p)
     say_lines(verdicts)
     show_notes([*_notes(where, found), f"the file has {counted(found.traffic.n_ranks, 'rank')}"], all_notes)

@@ -48,6 +48,10 @@ IN_C = {
     "routes": [TREE, "host a\nhost b\nlink x 1\nlink y 2.5e9\nroute a b 0 x*3 y\nroute b a 1e-6 y*65536   # parts\n"
                      "route a a 0\n"],
 }
+NODE = ('<topology version="2.0"><object type="Machine" allowed_cpuset="0xe">\n' + "".join(
+    f'<object type="Package" cpuset="{hex(3 << 2 * k)}"><object type="NUMANode" cpuset="{hex(3 << 2 * k)}"/>\n'
+    f'<object type="Core" cpuset="{hex(1 << 2 * k)}"/><object type="Core" cpuset="{hex(2 << 2 * k)}"/></object>\n'
+    for k in (0, 1)) + "</object></topology>")
 IN_PYTHON = {
     "description": ["NodeName=DEFAULT CPUs=4\nNodeName=tux[000x111,200x211] \\\n  CPUs=2\nNodeSet=fat Nodes=tux000\n"
                     "PartitionName=DEFAULT Nodes=ALL\nPartitionName=p\nPartitionName=q Nodes=fat,tux001\n",
@@ -64,6 +68,7 @@ IN_PYTHON = {
                "image slots=0-1\n0-0-0 1-0-0\nrepeat 8 0-0-0\n",
                "image slots=0 0-0-0 1-0-0 2-0-0 3-0-0 # one\nimage slots=1 0-0-0 1-0-0 2-0-0 3-0-0\nrepeat 2 0-1-0\n"
                "repeat 2 0-0-1\n"],
+    "inside": [NODE.replace("0x", "0x00000000,0x"), NODE.replace("Core", "PU")],
     "machine": [MACHINE],
     "network": ["dragonfly:a=4,p=2,h=2,links=2", "dragonfly-plus:leaves=2,spines=2,hosts=2,groups=3", "torus:4x4wx2",
                 "fat-tree:leaves=8,hosts=4,taper=2,pods=2,core-taper=2,rails=2,use=task", "hypercube:5",

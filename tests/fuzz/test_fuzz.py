@@ -21,6 +21,7 @@ import pytest
 from hypothesis import HealthCheck, given, seed, settings, strategies as st
 
 from pencilmap.mapper import allocations, graphs, programs, traffic_files
+from pencilmap.mapper.allocations import hwloc
 from pencilmap.mapper.allocations.free import free_hosts
 from pencilmap.mapper.allocations.table import parse_table
 from pencilmap.mapper.base.hosts import Hosts, hosts_per_node
@@ -111,6 +112,14 @@ def description(content):
     if picture.network is not None and picture.nodes is not None and picture.network.n_nodes < 1 << 20:
         again = parse_table(Document(picture.table().encode(), "again"), picture.network)
         assert np.array_equal(again.nodes, picture.nodes) and again.hosts == picture.hosts
+
+
+def inside(content):
+    """Files of a node: the slots share no core, and each is a host of the tree."""
+    with file_with(content) as path:
+        found = hwloc.read_node(path, Random(content).choice((1, 2, 3, 8)))
+    cores = [core for slot in found.cores for core in slot]
+    assert len(set(cores)) == len(cores) <= found.n_cores and (found.tree is None or found.tree.n_nodes == found.n_slots)
 
 
 def table(content):
@@ -217,7 +226,7 @@ def free(content):
 
 
 READERS = {reader.__name__: reader for reader in (
-    placement, graph, description, table, traffic, machine, record, times, images, text, network, environment, free)}
+    placement, graph, description, inside, table, traffic, machine, record, times, images, text, network, environment, free)}
 
 
 def check_sentence(error):

@@ -454,7 +454,7 @@ def test_slots_get_equal_blocks_of_cores_that_do_not_overlap(tasks, wanted):
 
 
 def test_more_tasks_than_cores_are_refused():
-    with pytest.raises(MapfileError, match="3 tasks per node, but the node has 2 cores"):
+    with pytest.raises(PencilmapError, match="3 tasks per node, but the node has 2 cores"):
         slot_cores([Core(0, 0, 0), Core(1, 0, 0)], 3)
 
 

@@ -16,7 +16,7 @@ from pencilmap.mapper.formats import FORMATS
 from pencilmap.mapper.inside import messages_of, messages_of_program, place_inside
 from pencilmap.mapper.seeds.default_order import default
 from pencilmap.mapper.seeds.graph import graph_text, read_map, run, scotch_is_there
-from pencilmap.model.base.errors import MapfileError
+from pencilmap.model.base.errors import MachineError
 from pencilmap.model.placement.grid import ProcessGrid, parse_transform
 from pencilmap.model.traffic.program import joined, one_phase, pairs_of
 from tests.mapper.test_program_traffic import halo, random_traffic
@@ -161,7 +161,7 @@ def test_tasks_are_spread_over_the_node(node_file):
         numa = np.bincount(read_node(path, tasks).numa, minlength=8)
         assert sorted(numa.tolist(), reverse=True) == sorted(per_numa, reverse=True)
     assert read_node(path, 2).cores == (tuple(range(32)), tuple(range(32, 64)))
-    with pytest.raises(MapfileError, match="65 tasks per node, but the node has 64 cores"):
+    with pytest.raises(MachineError, match="65 tasks per node, but the node has 64 cores"):
         read_node(path, 65)
 
 
@@ -244,15 +244,19 @@ def test_map_places_a_transform_inside_its_nodes(pencilmap, pencilmap_json, node
     out = pencilmap("map", *asked, "-p", tmp_path / "hosts", "-f", "slurm", "-o", ranks)[1]
     assert re.match(rf"{ranks} gains [0-9.]+x inside the nodes, nothing between them", out)
     out = pencilmap("map", *asked, "-p", "default", "-f", "slurm", "-o", ranks)[1]
-    assert "No file is needed" in out and "Inside the nodes nothing has 1.01x fewer bytes times hops" in out
+    assert "Between the nodes no file is needed" in out
+    assert "Inside the nodes no file is needed if the launcher binds ranks in the order of the cores: nothing has " in out
 
 
 REFUSED = {
     "format": ({"-f": "flux"}, "format flux binds no ranks to cores; with --node write one of "),
+    "number": ({"--node": "4"}, "--node 4 is no file of a node; give the output of lstopo --of xml, and a number of nodes as "
+               "--nodes"),
     "cores": ({"-t": "17"}, "17 tasks per node, but the node has 16 cores"),
     "missing": ({"--node": "no.xml"}, "no.xml"),
     "broken": ({"--node": "broken.xml"}, "broken.xml line 3 column 3: is not XML"),
     "no cores": ({"--node": "empty.xml"}, "has no object of type Core or PU"),
+    "no set": ({"--node": "set.xml"}, "set.xml line 2: cpuset: '0x1,zz' is no set of processors such as 0x0000000f"),
     "no processors": ({"--node": "bare.xml", "-f": "hydra", "-t": "1"}, "bare.xml has no numbers of processors"),
 }
 
@@ -264,6 +268,7 @@ def test_impossible_nodes_are_refused(pencilmap, node_file, tmp_path, monkeypatc
     (tmp_path / "broken.xml").write_text("<topology>\n<object>\n</topology>\n")
     (tmp_path / "empty.xml").write_text("<topology><object type='Machine'/></topology>")
     (tmp_path / "bare.xml").write_text("<topology><object type='Machine'><object type='Core'/></object></topology>")
+    (tmp_path / "set.xml").write_text("<topology>\n<object type='Core' cpuset='0x1,zz'/></topology>")
     changed, said = REFUSED[name]
     asked = {"--network": "2", "--node": "node.xml", "-t": "8", "--grid": "1x2", "-f": "openmpi5", "-o": "ranks"} | changed
     status, _, err = pencilmap("map", "--idle", *chain(*asked.items()))

@@ -11,7 +11,7 @@ from pencilmap.mapper.allocations.free import free_hosts
 from pencilmap.mapper.ask import ask, named_grid
 from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.choose import plan
-from pencilmap.mapper.choose.nodes import beside, bound_of_choices, break_even, own_choices, sites
+from pencilmap.mapper.choose.nodes import beside, bound_of_choices, break_even, own_choices, parts_of, sites
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.place import place
 from pencilmap.mapper.shapes import node_choices, slurm_block, slurm_tree, torus_boxes
@@ -20,6 +20,7 @@ from pencilmap.model.kinds import kind_of, network_named
 from pencilmap.model.placement.allocation import Allocation, Mapping, Site
 from pencilmap.model.predict import answer
 from pencilmap.scripts.command_line.node_choices import SCHEDULERS, words_of_nodes
+from tests.mapper.test_recognised_networks import cables, read, relabelled
 
 TREES = ((4, 4, (2, 4)), (5, 4, (3, 3)), (6, 4, (2, 4)), (5, 3, (2, 3)))  # leaves, hosts, grid
 CABLES = (4, 2, 1)
@@ -54,6 +55,17 @@ def test_plans_reach_the_least_cost_of_every_choice_and_placement(leaves, hosts,
         [own] = found.own.values()
         assert own.worth >= found.best.worth * (1 - 1e-9)
         assert list(found.own) == list(own_choices(question)) == ["topology/flat, topology/tree or topology/block"]
+
+
+def test_nodes_of_a_tree_that_lacks_a_cable_are_chosen_by_its_leaves():
+    """Halves of five leaves would divide a leaf."""
+    tree = network_named("fat-tree:leaves=5,hosts=3,up=2")
+    network = read(relabelled(tree, 1, without=[len(cables(tree)) - 1]))
+    leaf, *larger = (part[:15] for part in parts_of(network))
+    home = {a: b for a, b in zip(network.source.tolist(), network.target.tolist()) if a < 15}
+    assert not network.levels and len(np.unique(leaf)) == 5
+    assert all((leaf[a] == leaf[b]) == (home[a] == home[b]) for a, b in combinations(range(15), 2))
+    assert all(len(np.unique(part[leaf == one])) == 1 for part in larger for one in np.unique(leaf))
 
 
 def busy(network, seed, share):

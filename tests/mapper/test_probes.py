@@ -136,7 +136,8 @@ def test_two_figures_of_two_outputs_are_written_to_a_machine_file(tmp_path, penc
     status, out, _ = pencilmap("study", "calibrate", *words, "-m", "athena", "-o", target)
     assert status == 0
     found = load_machine(str(target)).costs
-    assert found.injection_per_node == pytest.approx(1e10, rel=1e-3) and found.fitted_nodes == 16
+    assert found.injection_per_node == pytest.approx(1e10, rel=1e-3)
+    assert (found.fitted_nodes, found.fitted_message) == (16, 1024)
     assert found.node_message_cost_s == pytest.approx(2e-7, rel=1e-2) and "0.2 us for a message" in out
 
 

@@ -196,6 +196,16 @@ TOLD = """\
 1 plan -m tpu-v5p-128 -n 64 | --machine tpu-v5p and --nodes 4x4x4
 1 plan -m v2-512 -n 64 | --machine tpu-v2 and --nodes 16x16
 1 plan -m v4 -n 64 | --machine tpu-v4 and the shape
+2 plan --network 4x4 --axes a=16 --fft 64 | --fft describes a transform, and --axes a machine-learning job; give one
+2 plan --network 4x4 --axes a=16 --traffic pairs.txt | --traffic is for other programs
+2 plan --network 4x4 --axes a=16 --routing minimal-adaptive | --routing is for other programs
+1 plan --network 4x4 --axes '' | axis '' is not understood; write a name
+1 plan --network 4x4 --axes a=4,b=2 | axes of 4 x 2 are 8 devices, but torus 4x4 has 16; give axes whose product is 16
+1 plan --network 4x4 --axes a=4:allgather:1GB,b=4 | 'allgather' is unknown (did you mean all-gather?)
+1 plan --network 4x4 --axes a=4:all-gather:1,b=4 | axis a: '1' is not a quantity in byte
+1 plan --network 4x4 --axes a=4:all-gather:1GB,b=4 | axis b has no collective
+1 plan --machine tpu-v6e --nodes 8x12 --axes a=96 | there is no partition of 8x12 nodes
+1 plan --network tree.edges --axes a=8 | axes of 8 are 8 devices, but a job with 1 on each node has 4
 1 draw topology.conf | topology.conf looks like Slurm's topology file (topology.conf, topology.yaml or slurm.conf); name
 1 check topology.conf | topology.conf looks like Slurm's topology file (topology.conf, topology.yaml or slurm.conf); name
 1 map --network 4x4 -n 32 -g 4x4 -o order | give --format, for example slurm or openmpi5; pencilmap help formats

@@ -38,7 +38,7 @@ def test_a_bound_is_of_one_routing_and_a_range_of_all():
     """The bound holds for any routing, so minimal routes may be far above it although the placement is good."""
     found = predict(launched(RATES), Transform(72, 72, 72))
     assert Answer(found).first("x") == \
-        "x takes 0.005806 ms to 0.01217 ms (0.0058 to 0.11), by how the routers adapt (predicted)."
+        "x takes 0.005806 ms to 0.01217 ms (0.0058 to 0.079), by how the routers adapt (predicted)."
     bounds = "at most 2.10x more is possible under minimal routing, nothing under ideal-adaptive (proved)."
     assert Answer(found).second().endswith(bounds)
     for routing, bound in (("minimal", "at most 2.10x more is possible"), ("ideal-adaptive", "no placement is faster")):
@@ -55,7 +55,7 @@ def test_a_quick_look_says_its_rule_and_no_file_the_range_of_the_launch_order():
     assert answer.is_range and not answer.has_gain
     assert answer.sentences("x")[1].endswith(Answer(other).first("x").removeprefix("x"))
     said = Answer(quick(found), effort="quick").first("x")
-    assert said == "x takes 0.01217 ms (0.012 to 0.11; predicted, under minimal routing)."
+    assert said == "x takes 0.01217 ms (0.012 to 0.079; predicted, under minimal routing)."
 
 
 def test_under_all_rules_times_have_no_range_of_one_rule():

@@ -28,6 +28,7 @@ def test_predict_says_what_a_line_takes_and_where_the_break_even_is(pencilmap_js
                                "--order", "transposed")
     assert [(s["name"], s["messages"]) for s in found["stages"]] == [("stage_1", 3), ("stage_2", 3)]
     assert found["time_s"] == pytest.approx(sum(s["time_s"] for s in found["stages"]))
+    assert (found["time_range_s"], found["unmeasured"]) == (None, "distributed lines not measured")
     evens = {e["algorithm"]: e for e in found["break_evens"]}
     assert evens["binary4"]["crossbar"] == pytest.approx(2e-6 * (2 * 15 - 6) / (16e-9 * (6 - 2)))  # as on the slides
     n = evens["binary4"]["routed"]

@@ -186,7 +186,7 @@ def test_without_records_the_page_opens_with_the_predicted_gain_and_the_limit(tm
     assert (status, err) == (0, "") and f"\n  page    {path}\n" in printed
     text = path.read_text("utf-8")
     assert heading_of(text) == ("Rows on 2x2x2 cubes are 1.33x faster than block order (1.11x to 1.36x): 5.314 ms "
-                                "(5.3 to 17; predicted).")
+                                "(5.3 to 15; predicted).")
     assert "at most 1.26x more is possible (proved)" in text and "pencilmap map --network 8x8x8" in text
     assert [cell in text for cell in ("rows beside columns in 16 chunks", "1.88&times;", "2.00&times;", "to limit")] == [
         True, True, True, False]

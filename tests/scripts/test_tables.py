@@ -26,7 +26,7 @@ def test_the_sentence_compares_with_the_launchers_order():
     assert name == "block order" and found.t_s == lines.t_s
     said = Answer(cubes, launch)
     assert said.first("my.map") == (f"my.map is 1.33x faster than {name} (1.11x to 1.36x): {1e3 * cubes.t_s:.3f} ms "
-                                    "(5.3 to 17; predicted).")
+                                    "(5.3 to 15; predicted).")
     assert said.bound == f"at most {cubes.certificate:.2f}x more is possible (proved)"
     slower = Answer(replace(lines, placement="plane"), replace(launch, orders=((name, cubes),)))
     assert slower.first("plane").startswith(f"plane is 1.33x slower than {name} (1.31x to 1.61x): ")

@@ -60,7 +60,7 @@ def test_bash_asks_for_completions():
 
 @pytest.mark.parametrize("words, wanted", [
     (("predict", "-m", "blue"), [name for name in machine_names() if name.startswith("blue")]),
-    (("network", "--machine", "tpu-v5"), ["tpu-v5p"]),
+    (("network", "--machine", "tpu-v5"), ["tpu-v5e", "tpu-v5p"]),
     (("map", "--placement", "d"), [name for name in PLACEMENTS if name.startswith("d")]),
     (("predict", "--routing", "s"), [name for name in ROUTINGS if name.startswith("s")]),
     (("map", "--format", "openmpi"), [name for name in FORMATS if name.startswith("openmpi")]),

@@ -75,8 +75,7 @@ def command(records: tuple[str, ...], probe: bool, osu: tuple[str, ...], publish
             raise CalibrationError("a machine file needs the link bandwidth, which the samples do not determine: "
                                    f"{found.left_out['link_bandwidth']}; name the machine with --machine, or label the runs "
                                    "link_bandwidth='148 MB/s'")
-        nodes = max((each.nodes for each in training), default=0)
-        probes.write_machine(base, probes.calibrated_figures(base, found, source, nodes), output)
+        probes.write_machine(base, probes.calibrated_figures(base, found, source, training), output)
     if as_json:
         print_json({"source": source, "rule": rule, "machine": base.name, "file": output, "left_out": found.left_out,
                     "figures": {key: asdict(f) | {"text": probes.figure_text(key, f, base)}

@@ -124,8 +124,7 @@ def command(file: str, where: Question, grid: str | None, format_name: str | Non
     if routing == ALL_ROUTINGS:
         say(*by_routing(found, f"{file} is valid and", answers.library_in(grid, where)))
     else:
-        say(*_sentences(said, file, better))
-    say(*inside.of_file(inner))
+        say(*inside.of_file(list(_sentences(said, file, better)), file, inner))
     echo()
     rows = [predictions.Row(p, launch.first, name) for name, p in (*((file, p) for p in found), *launch.orders)]
     predictions.prediction_table(rows, predictions.title(where), wide)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import click
@@ -17,13 +17,14 @@ from pencilmap.model.times.calibrate import calibrate, split
 from pencilmap.model.times.expected import CLASSES, SIZES, TORUS, expected_gain
 from pencilmap.model.times.published import (
     CLOSE,
-    LEAST_RATIO,
     Judged,
     Value,
     by_public_figures,
     by_two_figures,
     error_range,
     exchange_values,
+    held_share,
+    in_class,
     measured_gains,
     range_rows,
 )
@@ -33,6 +34,7 @@ from pencilmap.scripts.command_line.tables import echo, print_json, print_table,
 from pencilmap.scripts.pictures.canvas import suffix
 
 NODES = (4, 16, 64)  # the last number of nodes of a line of the table
+RANGE_COLUMNS = ["nodes", "messages", ">range", ">values", ">machines", ">in range"]
 COLUMNS = [">values", ">median", ">90 % of them", f">within {100 * CLOSE:.0f} %", ">in range"]
 WAYS = {"public figures": by_public_figures, "two fitted figures": by_two_figures}
 TITLES = {"public figures": "public figures alone: the rate of a node's ports",
@@ -71,8 +73,10 @@ def published_values() -> list[Value]:
     machine = load_machine("bluegene-l")
     samples = [each for each in published_samples(machine.name, machine.torus) if isinstance(each.work, ExchangeWork)]
     fitted = split(samples, "every-second")[0]
-    return [*exchange_values(), *(Value("Blue Gene/L", "torus", "alltoallv", nodes, each, each in fitted, nodes)
-                                  for nodes in [machine.torus.n_nodes] for each in samples)]
+    nodes = machine.torus.n_nodes
+    least = min(each.work.message_bytes for each in fitted if isinstance(each.work, ExchangeWork))
+    return [*exchange_values(), *(Value("Blue Gene/L", "torus", "alltoallv", nodes, each, each in fitted, nodes, least)
+                                  for each in samples)]
 
 
 def expected_ranges() -> list[tuple[str, ...]]:
@@ -101,28 +105,27 @@ def _print(found: dict[str, list[Judged]], wide: bool) -> None:
     machines = len({each.value.machine for each in two})
     say(f"{_share(large)} of {len(large)} times of {machines} machines are within {100 * CLOSE:.0f} % of the prediction, "
         "messages of 16 KiB and more.")
-    say(f"{_share(all_sizes)} of {len(all_sizes)} from 1 KiB; {_held(all_sizes)} lie in the range of "
-        "the other machines.")
+    say(f"{_share(all_sizes)} of {len(all_sizes)} from 1 KiB; {_held(all_sizes)} lie in the range of the other machines.")
     echo()
     for way, judged in found.items():
-        some = [each for each in judged if each.value.size]
+        some, by_fit = [each for each in judged if each.value.size], way != "public figures"
         rows = [[f"messages {_size(size)}", *_cells([each for each in some if each.value.size == size])] for size in SIZES]
         if wide:
-            rows = [*_rows(some, lambda each: each.value.machine), *rows, *_rows(some, _nodes),
-                    *_rows(some, lambda each: each.value.sample.exchange)]
-        print_table(f"measured over predicted, {TITLES[way]}", ["exchanges", *COLUMNS], rows, [
-            *_range_lines(some, way != "public figures")])
+            rows = [*_rows(some, lambda each: each.value.machine), *_rows(some, lambda each: each.value.network), *rows,
+                    *_rows(some, _nodes), *_rows(some, lambda each: each.value.sample.exchange)]
+        print_table(f"measured over predicted, {TITLES[way]}", ["exchanges", *COLUMNS], rows)
+        low, high = expected_gain(TORUS, 1, SIZES[-1], 1 if by_fit else None).range or (1.0, 1.0)
+        print_table("ranges that predictions print; in range: of machines left out", RANGE_COLUMNS,
+                    _range_rows(some, by_fit), [f"range of a gain: {low:.3g} to {high:.3g} times the predicted gain"])
 
 
-def _range_lines(judged: Sequence[Judged], by_fit: bool) -> Iterator[str]:
-    """A line for each class of networks and nodes: its ranges for messages of each size, the smallest first."""
-    for name in CLASSES:
-        ranges = [error_range([each for each in judged if each.value.group(by_fit) == (name, size)],
-                              None if by_fit else LEAST_RATIO) for size in SIZES]
-        if found := [f"{low:.2g} to {high:.2g}" for low, high in filter(None, ranges)]:
-            yield f"range, {name}: {', '.join(found)} times the prediction"
-    low, high = expected_gain(TORUS, 1, SIZES[-1], 1 if by_fit else None).range or (1.0, 1.0)
-    yield f"range of a gain: {low:.3g} to {high:.3g} times the predicted gain"
+def _range_rows(judged: Sequence[Judged], by_fit: bool) -> Iterator[list[str]]:
+    """The classes of networks and nodes with their ranges, and the shares that the ranges of the other machines hold."""
+    for name, size in product(CLASSES, SIZES):
+        some = in_class(judged, by_fit, name, size)
+        if ends := error_range(some, by_fit):
+            yield [name, _size(size), f"{ends[0]:.2g} to {ends[1]:.2g}", str(len(some)),
+                   str(len({each.value.machine for each in some})), _held(some)]
 
 
 def _rows(judged: Sequence[Judged], name: Callable[[Judged], Any]) -> list[list[str]]:
@@ -153,7 +156,4 @@ def _share(judged: Sequence[Judged], holds: Callable[[Judged], bool] = lambda ea
 
 
 def _held(judged: Sequence[Judged]) -> str:
-    """The share in the range, each machine with the same weight."""
-    machines = dict.fromkeys(each.value.machine for each in judged)
-    shares = [float(np.mean([each.is_held for each in judged if each.value.machine == machine])) for machine in machines]
-    return f"{100 * float(np.mean(shares)):.0f} %"
+    return f"{100 * held_share(judged):.0f} %"

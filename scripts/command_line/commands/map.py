@@ -11,6 +11,7 @@ from pencilmap.mapper.ask import job_of, named_grid
 from pencilmap.mapper.base.files import check_writable
 from pencilmap.mapper.base.search import ONE_GRID, Search, search_of
 from pencilmap.mapper.choose import ALL_ROUTINGS, faster_choice, plan
+from pencilmap.mapper.formats.format import RANK
 from pencilmap.mapper.inside import messages_of
 from pencilmap.mapper.launchers import Choice
 from pencilmap.mapper.place import best_placement, place
@@ -58,7 +59,7 @@ def _convert(where: Question, job: formats.Job, file: str, from_format: str | No
         formats.read_first(document, job, given, formats.matching(document))
     where.site.check_mapping(mapping)
     formats.write_mapping(mapping, output, form.name, job)
-    launch, notes = formats.launch_of(mapping, output, form.name, job), list(_notes(mapping, name, form.name))
+    launch, notes = formats.launch_of(mapping, output, form.name, job), list(_notes(mapping, name, form.name, job))
     if as_json:
         print_json({"file": file, "from": name, "output": output, "ranks": mapping.n_tasks,
                     **options.launch_as_dict(launch, form), "notes": notes})
@@ -70,10 +71,12 @@ def _convert(where: Question, job: formats.Job, file: str, from_format: str | No
     say_lines(("note", note) for note in notes)
 
 
-def _notes(mapping: Mapping, from_name: str, format_name: str) -> Iterator[str]:
-    if not formats.READABLE[from_name].says_slots:
+def _notes(mapping: Mapping, from_name: str, format_name: str, job: formats.Job) -> Iterator[str]:
+    forms = formats.READABLE[from_name], formats.READABLE[format_name]
+    from_slots, to_slots = (form.says_slots or (form.binds == RANK and job.node is not None) for form in forms)
+    if not from_slots:
         yield f"{from_name} does not give slots: the ranks of a node take them in order"
-    if not formats.READABLE[format_name].says_slots and not np.array_equal(mapping.slot_of_rank,
+    if not to_slots and not np.array_equal(mapping.slot_of_rank,
                                                                   slots_in_order(mapping.node_of_rank)):
         yield (f"{format_name} does not give slots: the ranks of a node will take them in order, not as in {from_name} "
                "(traffic between nodes does not change)")
@@ -156,10 +159,12 @@ def command(ctx: click.Context, where: Question, grid: str | None, placement: st
     gained = predictions.factor(*(predictions.gains(best, launch.first) or (None,))) if said.is_faster else ""
     say(*inside.sentences(between, gained, output, inner))
     echo()
-    options.show_launch(how, form, output, (said.has_gain and not inside.is_alone(inner)) or inside.has_gain(inner))
+    options.show_launch(how, form, output, said.has_gain or inner is not None)
     say_lines([*(job_lines(here) if where.among and not here.among else ()), *idle_lines(here, mapping)])
     if form.name == "jax" and here.transform is not None and here.transform.precision == "double":
         labelled("needs", f"--fft {here.transform}:single if the arrays are complex64, which is JAX's default")
+    if inside.is_alone(inner):
+        return
     echo()
     rows = [predictions.Row(p, launch.first, name) for name, p in ((output, best), *launch.orders)]
     predictions.prediction_table(rows, predictions.title(here), wide)

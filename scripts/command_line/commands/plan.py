@@ -26,6 +26,7 @@ from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.model.times.timing import TIE
 from pencilmap.scripts.command_line import answers, options, predictions
 from pencilmap.scripts.command_line.comparisons import between_bricks, decided_in_tie, wrapped
+from pencilmap.scripts.command_line.meshes import AXES, plan_mesh
 from pencilmap.scripts.command_line.node_choices import (
     SCHEDULERS,
     choice_sentences,
@@ -65,21 +66,24 @@ ALL = 0.995  # share of a time that is shown as 100 %
 @click.option("--scheduler", type=Name(list(SCHEDULERS)), help="Whose job script asks for the nodes [slurm].")
 @click.option("--by", type=Name(BY), default=TRANSFORM, show_default=True,
               help="Time that ranks: transform or exchanges.")
-@with_options(options.SEARCH, options.HALO, TRAFFICS)
+@with_options(options.SEARCH, options.HALO, TRAFFICS, AXES)
 @click.option("--threads", type=click.IntRange(1), metavar="T",
-              help="Also compare tasks of 1 to T threads on the same cores.")
+              help="Also compare tasks of 1 to T threads, same cores.")
 @click.option("--top", type=click.IntRange(1), default=5, show_default=True, metavar="N", help="How many to list.")
 @with_options(WIDE, NOTES, JSON)
 def command(where: Question, scheduler: str | None, grid: str | None, placement: tuple[str, ...], exchange: str | None,
             schedule: str, routing: str | None, by: str, effort: str, seed: int, time_limit: float | None,
-            traffic: tuple[str, ...], code: str | None, threads: int | None, top: int, wide: bool,
+            traffic: tuple[str, ...], code: str | None, axes: str | None, threads: int | None, top: int, wide: bool,
             all_notes: bool, as_json: bool) -> None:
     """Rank the ways to run a transform on some nodes, fastest first.
 
     A way is a decomposition, a grid, a placement and an exchange, and with --nodes K a shape or nodes. Options that name one
     of them leave the others to be ranked. --schedule best ranks schedules, too. With --traffic, the options of a program are
-    ranked.
+    ranked, with --axes the orders of the devices of a mesh.
     """
+    if axes is not None:
+        plan_mesh(where, axes, all_notes=all_notes, as_json=as_json)
+        return
     if routing == ALL_ROUTINGS:
         raise GridError("`routing` all compares the rules for one grid: name it, and use pencilmap predict")
     scheduler = scheduler or scheduler_of(where)

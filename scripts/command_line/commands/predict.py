@@ -20,6 +20,7 @@ from pencilmap.model.predict import Prediction
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import ranked
 from pencilmap.model.schedules.schedule import SEQUENCE
+from pencilmap.model.times.expected import no_range
 from pencilmap.scripts.command_line import answers, options
 from pencilmap.scripts.command_line.comparisons import by_routing, wrapped
 from pencilmap.scripts.command_line.pages import JSON, NOTES, OUTPUT_FILE, WIDE, Page, with_options
@@ -192,7 +193,8 @@ def _as_dict(problem: "LineProblem", ranks: int, text: str, stages: "Sequence[Li
     what = {"n": problem.size[0]} if problem.bricks is None else {
         "size": list(problem.size), "bricks": list(problem.bricks), "fields": problem.fields}
     return {**what, "ranks": ranks, "algorithm": problem.algorithm, "order": problem.order, "placement": text,
-            "stages": [stage.__dict__ for stage in stages], "time_s": times[problem.algorithm], "times_s": times,
+            "stages": [stage.__dict__ for stage in stages], "time_s": times[problem.algorithm],
+            **no_range("distributed lines"), "times_s": times,
             "break_evens": [{"algorithm": e.algorithm, "routed": e.routed if isfinite(e.routed) else None,
                              "always": e.routed == inf, "crossbar": e.crossbar if isfinite(e.crossbar) else None}
                             for e in evens]}
