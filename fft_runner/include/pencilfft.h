@@ -55,18 +55,40 @@
  * Types
  * -----
  *     type        forward takes      along z     y           x           and gives
- *     c2c         complex            DFT         DFT         DFT         complex
- *     r2c         real               DFT         DFT         DFT         complex, z of nz/2 + 1
- *     c2r         real               DFT         DFT         DFT         complex, z of nz/2 + 1
- *     dct         real               kinds[2]    kinds[1]    kinds[0]    real
- *     dst         real               kinds[2]    kinds[1]    kinds[0]    real
- *     chebyshev   real               DFT         DFT         DCT-I       complex, z of nz/2 + 1
- *     empty       real               DFT         DFT         nothing     complex, z of nz/2 + 1
+ *     c2c         complex            c2c         c2c         c2c         complex
+ *     r2c         real               r2c         c2c         c2c         complex, z of nz/2 + 1
+ *     c2r         real               r2c         c2c         c2c         complex, z of nz/2 + 1
+ *     dct         real               dct2        dct2        dct2        real
+ *     dst         real               dst2        dst2        dst2        real
+ *     chebyshev   real               r2c         c2c         dct1        complex, z of nz/2 + 1
+ *     empty       real               r2c         c2c         none        complex, z of nz/2 + 1
  *
- * The spectrum of a real array has nz/2 + 1 indices along z; the rest follows from these.
- * Complex DFTs are plain sums as in FFTW: forward has exp(-2 pi i ...), backward exp(+2 pi i ...). The backward real
- * transforms are the inverse kinds (II and III belong together). Without pencilfft_set_norm(), backward after forward gives
- * pencilfft_scale() times the input, nx*ny*nz for the DFTs. r2c and c2r are two names for the same type.
+ * These are short names. A type may also list the kinds along x, y and z, as "dct1,c2c,r2c" does for chebyshev:
+ *
+ *     kind            backward after forward    waves of the modes, in n grid steps    points, in grid steps
+ *     none            1                         0                                      0, 1, ...
+ *     c2c             n                         0, 1, ..., -2, -1                      0, 1, ...
+ *     r2c             n                         0, 1, ..., n/2: n/2 + 1 modes          0, 1, ...
+ *     dct1            2 (n - 1)                 n/(2(n - 1)) times 0, 1, ..., n - 1    0, 1, ..., n - 1; at least 2
+ *     dct2            2 n                       0, 1/2, 1, ..., (n - 1)/2              1/2, 3/2, ..., n - 1/2
+ *     dct3            2 n                       1/4, 3/4, ..., n/2 - 1/4               0, 1, ..., n - 1
+ *     dct4            2 n                       1/4, 3/4, ..., n/2 - 1/4               1/2, 3/2, ..., n - 1/2
+ *     dst1            2 (n + 1)                 n/(2(n + 1)) times 1, 2, ..., n        1, 2, ..., n
+ *     dst2            2 n                       1/2, 1, ..., n/2                       1/2, 3/2, ..., n - 1/2
+ *     dst3            2 n                       1/4, 3/4, ..., n/2 - 1/4               1, 2, ..., n
+ *     dst4            2 n                       1/4, 3/4, ..., n/2 - 1/4               1/2, 3/2, ..., n - 1/2
+ *
+ * Kinds go together in any way, but r2c is for the first axis of the order alone: there real numbers become complex, and a
+ * complex number has no r2c. With r2c the input is real and the output complex, else both are complex if an axis has c2c,
+ * and real if none has. Cosines and sines of a complex number are those of its real and its imaginary part; a plan with
+ * nothing else is real, and takes complex numbers as two interleaved fields. `kinds` and `skip` change short names only.
+ * With two dimensions a list has two kinds.
+ *
+ * The spectrum of a real array has nz/2 + 1 indices along z; the rest follows from these. Transforms are plain sums as in
+ * FFTW: forward DFTs have exp(-2 pi i ...), backward exp(+2 pi i ...). The backward real transforms are the inverse kinds
+ * (II and III belong together). Without pencilfft_set_norm(), backward after forward gives pencilfft_scale() times the
+ * input: the product of the factors of the axes, with padding those of the points. r2c and c2r are two names for the same
+ * type.
  *
  * Order of the axes
  * -----------------
@@ -220,9 +242,10 @@ typedef struct {
                * is shorter than its number of ranks, some ranks hold nothing; they take part like the others */
     const char *decomposition; /* "pencil" (default), "slab": R = 1 and C = P, "brick:PxQxS" */
     int directions; /* PENCILFFT_FORWARD, PENCILFFT_BACKWARD or both (default) or-ed */
-    const char *type; /* "c2c" (default) or another type of the table above */
+    const char *type; /* "c2c" (default), another name of the table above, or kinds: "dct1,c2c,r2c" */
     const char *kinds; /* for dct and dst only: kinds along x,y,z, 1 to 4; c or s in front for (co)sine. NULL: "2,2,2" */
-    const char *skip; /* letters of axes that are not transformed: "x", "yz"; NULL: none. Not z if z is halved */
+    const char *skip; /* letters of axes that are not transformed: "x", "yz"; NULL: none. Not z if z is halved. For short
+                       * names of types; a list of kinds has "none" there */
     const char *precision; /* "double" (default), "single" */
     const char *exchange_precision; /* NULL (default): precision; "single" with precision "double": see Exchanges in single
                                      * precision */
@@ -352,10 +375,8 @@ int pencilfft_scale(pencilfft_plan plan, double *scale);
 int pencilfft_exchange_error(pencilfft_plan plan, double *error);
 /* The forward transform along an axis. Backward does the inverse, which is kind III for II. Local. */
 int pencilfft_line_of(pencilfft_plan plan, int axis, pencilfft_line *line);
-/* Waves of a mode of the spectrum in the n grid steps of its axis. These are 0, 1, ..., -2, -1 along an axis with a DFT,
- * with +n/2 for mode n/2 of an even n, which also stands for -n/2; halves and odd quarters for cosines and sines
- * (n/(2(n-1)) and n/(2(n+1)) times whole numbers for their kinds I), and 0 along an axis that is not transformed. A grid
- * with step h has the wavenumber 2 pi waves / (n h). Local. */
+/* Waves of a mode of the spectrum in the n grid steps of its axis: those of the table of kinds above, with +n/2 for mode n/2
+ * of a DFT of even n, which also stands for -n/2. A grid with step h has the wavenumber 2 pi waves / (n h). Local. */
 int pencilfft_waves(pencilfft_plan plan, int axis, int64_t index, double *waves);
 
 /* The elements that this rank holds of an array, in the order of memory, for any layout, parts and fields:
@@ -513,6 +534,7 @@ const char *pencilfft_decomposition_name(int i);
 const char *pencilfft_exchange_name(int i);
 const char *pencilfft_schedule_name(int i); /* without options after a colon */
 const char *pencilfft_type_name(int i);
+const char *pencilfft_line_kind_name(int i); /* kinds along an axis, in a type that lists them */
 const char *pencilfft_precision_name(int i);
 const char *pencilfft_order_name(int i);
 const char *pencilfft_layout_name(int i);

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from math import ceil, prod
 
 import numpy as np
@@ -338,30 +339,69 @@ MOST_POINTS, MOST_FIELDS = 999_999_999, 999_999  # of an axis, and of a transfor
 
 @dataclass(frozen=True)
 class TransformType:
-    """The exchanged elements of a type of transform.
+    """The kinds of a transform along x, y and z, names of `LINE_KINDS`.
 
-    Parameters
-    ----------
-    half : bool
-        Whether only nz/2 + 1 of the z indices are exchanged; the other indices follow.
-    parts : int
-        Numbers in an element, 2 for complex.
+    `half` is whether only nz/2 + 1 of the z indices are exchanged, from which the others follow; `parts` the numbers in an
+    exchanged element, 2 for complex; `padded` whether x, y and z may have more points than modes, as DFTs may.
     """
 
-    half: bool
-    parts: int
+    x: str
+    y: str
+    z: str
+    half: bool = field(init=False)
+    parts: int = field(init=False)
+    padded: tuple[bool, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        padded = tuple(kind in ("c2c", "r2c") for kind in (self.x, self.y, self.z))
+        object.__setattr__(self, "half", self.z == "r2c")
+        object.__setattr__(self, "parts", 2 if any(padded) else 1)
+        object.__setattr__(self, "padded", padded)
 
 
 TYPES = {  # from fft_runner/src/lines/transforms.c by write_tables
-    "c2c": TransformType(False, 2),
-    "r2c": TransformType(True, 2),
-    "c2r": TransformType(True, 2),
-    "dct": TransformType(False, 1),
-    "dst": TransformType(False, 1),
-    "chebyshev": TransformType(True, 2),
-    "empty": TransformType(True, 2),
+    "c2c": TransformType("c2c", "c2c", "c2c"),
+    "r2c": TransformType("c2c", "c2c", "r2c"),
+    "c2r": TransformType("c2c", "c2c", "r2c"),
+    "dct": TransformType("dct2", "dct2", "dct2"),
+    "dst": TransformType("dst2", "dst2", "dst2"),
+    "chebyshev": TransformType("dct1", "c2c", "r2c"),
+    "empty": TransformType("none", "c2c", "r2c"),
 }
+LINE_KINDS = (  # from fft_runner/src/lines/transforms.c by write_tables
+    "none", "c2c", "r2c", "dct1", "dct2", "dct3", "dct4", "dst1", "dst2", "dst3", "dst4"
+)
 PRECISIONS = {"double": 8, "single": 4}  # bytes of a number
+
+
+@cache
+def type_of(text: str) -> TransformType:
+    """Return the kinds of a name of `TYPES`, or of a list of kinds along x, y and z.
+
+    Raises
+    ------
+    GridError
+        If a name is unknown, or an axis but z is halved.
+
+    Examples
+    --------
+    >>> type_of("chebyshev") == type_of("dct1,c2c,r2c"), type_of("dct1,none,dst2").parts
+    (True, 1)
+    """
+    if text in TYPES:
+        return TYPES[text]
+    kinds = text.split(",")
+    if len(kinds) != 3:
+        raise GridError(f"type of transform {text[:40]!r} is unknown{near(text, TYPES)}; known are {', '.join(TYPES)}, and "
+                        "a kind for each of x, y and z, as in dct1,c2c,r2c")
+    for kind in kinds:
+        if kind not in LINE_KINDS:
+            raise GridError(f"type of transform {text[:40]!r}: kind {kind[:20]!r} is unknown{near(kind, LINE_KINDS)}; known "
+                            f"along an axis are {', '.join(LINE_KINDS)}")
+    if "r2c" in kinds[:2]:
+        raise GridError(f"type of transform {text[:40]!r} has r2c along {AXES[kinds.index('r2c')]}; the model follows order "
+                        "zyx, whose first axis z alone can be halved: give r2c along z, or rename the axes")
+    return TransformType(*kinds)
 
 
 @dataclass(frozen=True)
@@ -396,12 +436,11 @@ class Transform:
     points: tuple[int, int, int] | None = None
     sent: str | None = None
     backward: bool = False
+    kinds: TransformType = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "backward", self.backward or self.type == "c2r")
-        if self.type not in TYPES:
-            raise GridError(f"type of transform {self.type!r} is unknown{near(self.type, TYPES)}; known are "
-                            f"{', '.join(TYPES)}")
+        object.__setattr__(self, "kinds", type_of(self.type))
         if max(self.nx, self.ny, self.nz, *(self.points or ())) > MOST_POINTS or self.fields > MOST_FIELDS:
             raise GridError(f"transform {str(self)[:60]} is too large; an axis has at most {MOST_POINTS:,} points, and a "
                             f"transform at most {MOST_FIELDS:,} fields")
@@ -422,7 +461,7 @@ class Transform:
     @property
     def exchanged(self) -> tuple[int, int, int]:
         """Extents of the exchanged array."""
-        return self.nx, self.ny, self.nz // 2 + 1 if TYPES[self.type].half else self.nz
+        return self.nx, self.ny, self.nz // 2 + 1 if self.kinds.half else self.nz
 
     def extents(self, stage: LocalPass | ExchangeStage, grid: ProcessGrid) -> dict[str, int]:
         """Return the extents x, y, z at the beginning of a stage: modes of transformed axes, points of the others.
@@ -472,7 +511,7 @@ class Transform:
     @property
     def precision(self) -> str:
         """A name of `PRECISIONS`."""
-        return "single" if self.element_bytes == PRECISIONS["single"] * TYPES[self.type].parts else "double"
+        return "single" if self.element_bytes == PRECISIONS["single"] * self.kinds.parts else "double"
 
     @property
     def array_bytes(self) -> int:
@@ -510,7 +549,7 @@ class Transform:
 
     def _divides(self, grid: ProcessGrid) -> Iterator[tuple[int, int]]:
         """Yield the extent of every axis in every stage, with the number of blocks into which it is divided."""
-        if grid.decomposition.has_equal_blocks and (self.points or TYPES[self.type].half):
+        if grid.decomposition.has_equal_blocks and (self.points or self.kinds.half):
             raise GridError(f"transform {self} changes the number of elements of an axis, but grid {grid} of bricks keeps "
                             "them; take c2c, dct or dst without padding, or a grid of pencils")
         for _, division in grid.decomposition.layouts:
@@ -535,7 +574,7 @@ def transform_of(size: Sequence[int], type: str = "c2c", precision: str = "doubl
     ----------
     size : (int, int, int)
     type : str
-        A name of `TYPES`.
+        See `type_of`.
     precision : str
         A name of `PRECISIONS`.
     fields : int
@@ -543,19 +582,17 @@ def transform_of(size: Sequence[int], type: str = "c2c", precision: str = "doubl
     Raises
     ------
     GridError
-        If type and precision are unknown.
+        If type or precision is unknown.
 
     Examples
     --------
     >>> transform_of((64, 64, 64), "dct", "single").element_bytes
     4
     """
-    if type not in TYPES or precision not in PRECISIONS:
-        raise GridError(f"transform {type} {precision} is unknown{near(type, TYPES)}; types are "
-                        f"{', '.join(TYPES)}, precisions "
-                        f"{', '.join(PRECISIONS)}")
+    if precision not in PRECISIONS:
+        raise GridError(f"precision {precision} is unknown; known are {', '.join(PRECISIONS)}")
     nx, ny, nz = size
-    return Transform(nx, ny, nz, PRECISIONS[precision] * TYPES[type].parts, type, fields)
+    return Transform(nx, ny, nz, PRECISIONS[precision] * type_of(type).parts, type, fields)
 
 
 def parse_transform(text: str) -> Transform:
@@ -605,7 +642,7 @@ def _padded(plain: Transform, words: re.Match[str]) -> Transform:
         factor = 0
     n = plain.nx, plain.ny, plain.nz
     points = tuple(ceil(one * factor - 1e-6) for one in n) if words[1] else tuple(map(int, words.groups()[1:]))
-    if any(m < one for m, one in zip(points, n)) or TYPES[plain.type].parts == 1:
+    if any(m < one or (m > one and not may) for m, one, may in zip(points, n, plain.kinds.padded)):
         raise GridError(f"{words[0]} of transform {plain}: only DFTs are padded, to at least as many points as modes; give "
                         "e.g. 64:r2c:padding=1.5 or 64:points=96x96x64")
     x, y, z = points

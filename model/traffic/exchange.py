@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pencilmap.model.base.arrays import Floats, Ints, factorisations
 from pencilmap.model.base.errors import GridError
 from pencilmap.model.decompositions import AXES, Decomposition, ExchangeStage
-from pencilmap.model.placement.grid import TYPES, ProcessGrid, Transform, block_lengths
+from pencilmap.model.placement.grid import ProcessGrid, Transform, block_lengths
 
 # Traffic between places of a network as pairs of places, with numpy alone, because scipy is slow to import.
 #
@@ -335,7 +335,7 @@ def messages_within(exchange: Exchange, node_of_rank: np.ndarray) -> Traffic:
     """Return the bytes between the ranks of a node: pairs of ranks.
 
     >>> row, column = exchanges(ProcessGrid(2, 2))
-    >>> [messages_within(each, np.array([0, 0, 1, 1])).toarray().sum() for each in (row, column)]
+    >>> [int(messages_within(each, np.array([0, 0, 1, 1])).toarray().sum()) for each in (row, column)]
     [4, 0]
     """
     P = len(node_of_rank)
@@ -419,7 +419,7 @@ def remaps(grid: ProcessGrid, transform: Transform) -> tuple[Exchange, ...]:
     if not grid.decomposition.has_bricks:
         return ()
     divisions = [division for _, division in grid.decomposition.layouts]
-    bricks, halved = bricks_of(grid.decomposition, grid.n_tasks, transform), TYPES[transform.type].half
+    bricks, halved = bricks_of(grid.decomposition, grid.n_tasks, transform), transform.kinds.half
     real_bytes = transform.point_bytes // (2 if halved else 1)
     before = _remap(REMAPS[0], bricks=bricks, division=divisions[0], grid=grid,
                     extents=(transform.nx, transform.ny, transform.nz), unit_bytes=real_bytes, transform=transform)
@@ -558,7 +558,7 @@ def _array(grid: ProcessGrid, transform: Transform, array: str | int) -> tuple[l
     numbers = {"input": 0, "inner input": 0, "output": -1, "inner output": -1} | dict(enumerate(range(len(divisions))))
     if array not in numbers:
         raise GridError(f"array {array!r} is unknown; known are {', '.join(map(str, numbers))}")
-    halved, is_input = TYPES[transform.type].half, array in ("input", "inner input")
+    halved, is_input = transform.kinds.half, array in ("input", "inner input")
     unit = transform.array_bytes // (2 if halved and is_input else 1)
     extents = (transform.nx, transform.ny, transform.nz) if is_input else transform.exchanged
     if grid.decomposition.has_bricks and array in ("input", "output"):

@@ -192,13 +192,14 @@ def _nodes() -> Iterator[tuple[str, str]]:
 
 
 def _transforms() -> Iterator[tuple[str, str]]:
-    from pencilmap.model.placement.grid import TYPES
+    from pencilmap.model.placement.grid import LINE_KINDS, TYPES
 
     yield "512", "a cube of 512^3 complex numbers in double precision"
     yield "512x256x128", "an array of these extents"
     yield "512:single", "single precision"
     yield "512:fields=3", "three arrays together"
     yield "512:TYPE", f"another type: {', '.join(TYPES)}"
+    yield "512:X,Y,Z", f"a kind for each axis: {', '.join(LINE_KINDS)}"
 
 
 def _decompositions() -> Iterator[tuple[str, str]]:

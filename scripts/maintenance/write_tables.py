@@ -152,25 +152,28 @@ def figures() -> tuple[list[str], list[list[str]]]:
 
 
 def types() -> list[tuple[str, tuple[str, str, str]]]:
-    """Return the types of transform, each with its operation on lines along x, y and z: DFT, R2C, R2R or SKIP."""
-    rows = re.findall(r'\{"(\w+)", \{PF_(\w+), PF_(\w+), PF_(\w+)\}', TRANSFORMS.read_text("utf-8"))
+    """Return the short names of types of transform, each with its kinds along x, y and z."""
+    rows = re.findall(r'\{"(\w+)", "(\w+),(\w+),(\w+)"\}', TRANSFORMS.read_text("utf-8"))
     return [(name, (x, y, z)) for name, x, y, z in rows]
+
+
+def line_kinds() -> str:
+    """Return the rows of `pencilmap.model.placement.grid.LINE_KINDS`."""
+    found = re.findall(r'\{"(\w+)", (?:\{|COS|SIN)', TRANSFORMS.read_text("utf-8"))
+    return "    " + ", ".join(f'"{name}"' for name in found)
 
 
 def types_of_the_model() -> str:
     """Return the rows of `pencilmap.model.placement.grid.TYPES`."""
-    return "\n".join(f'    "{name}": TransformType({z == "R2C"}, {1 if y == "R2R" else 2}),' for name, (_, y, z) in types())
+    return "\n".join(f'    "{name}": TransformType("{x}", "{y}", "{z}"),' for name, (x, y, z) in types())
 
 
 def types_of_the_header() -> str:
-    """Return the rows of the table of types in pencilfft.h; kinds can be chosen if y has kinds, too."""
-    words = {"DFT": ("DFT",) * 3, "R2C": ("DFT",) * 3, "SKIP": ("nothing",) * 3}
+    """Return the rows of the table of types in pencilfft.h."""
     rows = []
     for name, (x, y, z) in types():
-        words["R2R"] = ("kinds[0]", "kinds[1]", "kinds[2]") if y == "R2R" else ("DCT-I",) * 3
-        gives = "complex, z of nz/2 + 1" if z == "R2C" else "real" if y == "R2R" else "complex"
-        rows.append(f" *     {name:<11} {'complex' if z == 'DFT' else 'real':<18} {words[z][2]:<11} {words[y][1]:<11} "
-                    f"{words[x][0]:<11} {gives}")
+        gives = "complex, z of nz/2 + 1" if z == "r2c" else "real" if y != "c2c" else "complex"
+        rows.append(f" *     {name:<11} {'complex' if z == 'c2c' else 'real':<18} {z:<11} {y:<11} {x:<11} {gives}")
     return "\n".join(rows)
 
 
@@ -193,6 +196,7 @@ TABLES = (  # file, line before the table, line after the table, function that m
     ("fft_runner/README.md", marker("table of exchanges"), END, exchanges),
     ("model/placement/grid.py", "TYPES = {  # from fft_runner/src/lines/transforms.c by write_tables", "}",
      types_of_the_model),
+    ("model/placement/grid.py", "LINE_KINDS = (  # from fft_runner/src/lines/transforms.c by write_tables", ")", line_kinds),
     ("fft_runner/include/pencilfft.h",
      " *     type        forward takes      along z     y           x           and gives", " *", types_of_the_header),
     ("model/times/expected.py", "RANGES = {  # class and smallest message: range; by write_tables", "}", ranges),

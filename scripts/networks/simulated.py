@@ -41,7 +41,7 @@ from pencilmap.model.network.graph import GraphNetwork
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.torus import as_torus
 from pencilmap.model.placement.allocation import Mapping
-from pencilmap.model.placement.grid import PRECISIONS, TYPES, ProcessGrid
+from pencilmap.model.placement.grid import PRECISIONS, ProcessGrid, type_of
 from pencilmap.model.predict import answer
 from pencilmap.model.predict.question import Question
 from pencilmap.model.schedules.schedule import BACKWARD, DIRECTIONS, FORWARD, SEQUENCE
@@ -294,7 +294,8 @@ class Simulation:
     @property
     def bytes_per_rank(self) -> int:
         """Return the bytes of a rank's smallest array: the real array if the transform has real input."""
-        parts = 1 if TYPES[self.type].half else TYPES[self.type].parts
+        kinds = type_of(self.type)
+        parts = 1 if kinds.half else kinds.parts
         return PRECISIONS[self.precision] * parts * prod(self.size) * self.fields // self.grid.n_tasks
 
 
@@ -339,10 +340,9 @@ def _labels(where: Question, network: SimulatedNetwork, placement: str) -> dict[
             "routing": network.routing} | {name: value for name, value in more.items() if value}
 
 
-def simulate(simulation: Simulation, *, json_path: str | PathLike[str] | None = None,
-             timeout_s: float = TIMEOUT_S) -> list[dict[str, Any]]:
+def simulate(simulation: Simulation, timeout_s: float = TIMEOUT_S) -> list[dict[str, Any]]:
     """Run a simulation and return its records, see `simulate_all`."""
-    return simulate_all([simulation], json_path=json_path, timeout_s=timeout_s)[0]
+    return simulate_all([simulation], timeout_s=timeout_s)[0]
 
 
 def simulate_all(simulations: Sequence[Simulation], *, json_path: str | PathLike[str] | None = None,

@@ -92,6 +92,8 @@ static void what_a_plan_tells(int rank, int ranks)
     auto sent = plan.traffic(PENCILFFT_ROW, direction::forward);
     expect(static_cast<int>(sent.bytes.size()) == ranks && sent.bytes[static_cast<std::size_t>(rank)] == 0, "traffic");
     expect(pencilfft::names_of(pencilfft_type_name).front() == "c2c", "names");
+    expect(pencilfft::names_of(pencilfft_line_kind_name).front() == "none", "kinds along an axis");
+    expect(made("dst1,c2c,r2c").line(0).kind == PENCILFFT_LINE_SINE, "a kind for each axis");
     auto f = plan.make<double>(pencilfft::input);
     auto f_hat = plan.make<complex>(pencilfft::output);
     std::fill(f.begin(), f.end(), 1.0);

@@ -67,16 +67,30 @@ static int number_of(const char *word, int length)
     return i;
 }
 
+/* The kinds of a type that lists them are words of their own: "x=dct1". Returns how many. */
+static int find_kinds(const char *list, int found[WORDS_OF_PLAN])
+{
+    int n = 0;
+    for (const char *at = list; n == 0 || *at++ == ','; at += strcspn(at, ", "), n++) {
+        char word[PLAN_TEXT_SIZE];
+        snprintf(word, sizeof word, "%c=%.*s", 'x' + n, (int)strcspn(at, ", "), at);
+        found[n] = number_of(word, (int)strlen(word));
+    }
+    return n;
+}
+
 /* Words but those with any number; returns how many. */
 static int find_words(const char *name, int found[WORDS_OF_PLAN])
 {
     static const char *const numbers[] = {"nx=", "ny=", "nz=", "padded_n", "kinds=", "torus="};
     int n = 0;
-    for (const char *at = name; *at && n < WORDS_OF_PLAN; at += strcspn(at, " "), at += *at == ' ') {
+    for (const char *at = name; *at && n < WORDS_OF_PLAN - 2; at += strcspn(at, " "), at += *at == ' ') {
         bool numeric = false;
         for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
             numeric |= !strncmp(at, numbers[i], strlen(numbers[i]));
-        if (!numeric)
+        if (!strncmp(at, "type=", 5) && at[strcspn(at, ", ")] == ',')
+            n += find_kinds(at + 5, found + n);
+        else if (!numeric)
             found[n++] = number_of(at, strncmp(at, "boxes=", 6) ? (int)strcspn(at, ": ") : 6); /* with any seed */
     }
     return n;

@@ -137,6 +137,23 @@ static void draw_schedule(struct dice *dice, struct drawn_plan *drawn)
         sprintf(drawn->schedule + strlen(drawn->schedule), ":%lld", 1 + (long long)below(dice, d->nz));
 }
 
+/* A third of the types list the kinds of x, y and z, by a chance of their own, so that the others stay as they are. */
+static void draw_list(struct dice dice, struct drawn_plan *drawn)
+{
+    char *at = drawn->type;
+    dice.seed = value_hash(dice.seed + 1);
+    if (!one_in(&dice, 3))
+        return;
+    for (int axis = 0; axis < 3; axis++) {
+        const char *kind;
+        do
+            kind = any_name(&dice, pencilfft_line_kind_name);
+        while (axis < 2 && !strcmp(kind, "r2c") && !one_in(&dice, 4));
+        at += sprintf(at, "%s%s", axis ? "," : "", kind);
+    }
+    drawn->plan.desc.type = drawn->type;
+}
+
 static void draw_kinds(struct dice *dice, struct drawn_plan *drawn)
 {
     char *at = drawn->kinds;
@@ -144,7 +161,7 @@ static void draw_kinds(struct dice *dice, struct drawn_plan *drawn)
         static const char *const families[] = {"", "c", "s"};
         at += sprintf(at, "%s%s%d", axis ? "," : "", families[below(dice, 3)], 1 + (int)below(dice, 4));
     }
-    if (type_is_real(drawn->plan.desc.type) && !one_in(dice, 8))
+    if (type_is_real(drawn->plan.desc.type) && !one_in(dice, 8) && !type_is_list(drawn->plan.desc.type))
         drawn->plan.desc.kinds = drawn->kinds;
 }
 
@@ -157,7 +174,7 @@ static void draw_skip(struct dice *dice, struct drawn_plan *drawn)
     for (int axis = 0; axis < 3; axis++)
         if (axes & 1 << axis)
             *at++ = (char)('x' + axis);
-    if (one_in(dice, 3))
+    if (one_in(dice, 3) && !type_is_list(drawn->plan.desc.type))
         drawn->plan.desc.skip = drawn->skip;
 }
 
@@ -339,6 +356,7 @@ static void draw(struct dice *dice, int ranks, struct drawn_plan *drawn)
         d->decomposition = "pencil"; /* draws more */
     draw_bricks(dice, ranks, drawn);
     d->type = any_name(dice, pencilfft_type_name);
+    draw_list(*dice, drawn);
     d->precision = any_name(dice, pencilfft_precision_name);
     d->layout = any_name(dice, pencilfft_layout_name);
     d->exchange = any_name(dice, pencilfft_exchange_name);

@@ -7,14 +7,37 @@
 
 #include "exchange/message_counts.h"
 
+bool type_is_list(const char *type)
+{
+    return strchr(type, ',');
+}
+
 bool type_is_real(const char *type)
 {
-    return !strcmp(type, "dct") || !strcmp(type, "dst");
+    return type_is_list(type) ? !strstr(type, "c2c") && !strstr(type, "r2c") : !strcmp(type, "dct") || !strcmp(type, "dst");
 }
 
 bool type_is_halved(const char *type)
 {
-    return strcmp(type, "c2c") && !type_is_real(type);
+    return type_is_list(type) ? strstr(type, "r2c") != NULL : strcmp(type, "c2c") && !type_is_real(type);
+}
+
+/* The words between the commas of a text, in place of the usual ones. */
+static void read_words(const char *text, const char *usual, char word[3][8])
+{
+    for (int axis = 0; axis < 3; axis++) {
+        size_t length = strcspn(text, ",");
+        snprintf(word[axis], sizeof word[axis], "%.*s", (int)(length ? length : strlen(usual)), length ? text : usual);
+        text += length + (text[length] == ',');
+    }
+}
+
+/* Whether the list has this kind along the axis. */
+static bool list_has(const pencilfft_desc *d, int axis, const char *kind)
+{
+    char word[3][8];
+    read_words(d->type, "none", word);
+    return type_is_list(d->type) && !strcmp(word[axis], kind);
 }
 
 static int64_t kept_of_z(const pencilfft_desc *d)
@@ -37,6 +60,8 @@ int64_t plan_extent(const pencilfft_desc *d, int axis)
 
 bool plan_has_dft(const pencilfft_desc *d, int axis)
 {
+    if (type_is_list(d->type))
+        return list_has(d, axis, "c2c") || list_has(d, axis, "r2c");
     bool dft = !type_is_real(d->type) && (axis > 0 || (strcmp(d->type, "chebyshev") && strcmp(d->type, "empty")));
     return dft && !(d->skip && strchr(d->skip, 'x' + axis));
 }
@@ -94,6 +119,8 @@ static bool cosine_of_one_point(const pencilfft_desc *d)
     const int64_t n[3] = {d->nx, d->ny, d->nz};
     const char *kind = d->kinds;
     bool found = !strcmp(d->type, "chebyshev") && n[0] < 2 && !(d->skip && strchr(d->skip, 'x'));
+    for (int axis = 0; axis < 3; axis++)
+        found |= list_has(d, axis, "dct1") && n[axis] < 2;
     for (int axis = 0; axis < 3 && kind; axis++, kind = strchr(kind, ',') ? strchr(kind, ',') + 1 : NULL) {
         bool cosine = *kind == 'c' || (*kind != 's' && !strcmp(d->type, "dct"));
         bool first = kind[*kind == 'c'] == '1', skipped = d->skip && strchr(d->skip, 'x' + axis);
@@ -156,6 +183,7 @@ static bool refused(const pencilfft_desc *desc, const char *absent, int status, 
         {flat && slab, PENCILFFT_NOT_POSSIBLE, "is for three dimensions"},
         {flat && d->C > 1, PENCILFFT_BAD_GRID, "of which one is divided at a time"},
         {flat && third, PENCILFFT_NOT_POSSIBLE, "is for a third axis"},
+        {list_has(d, 0, "r2c") || list_has(d, 1, "r2c"), PENCILFFT_NOT_POSSIBLE, " has r2c along "},
         {slab && d->R > 1, PENCILFFT_BAD_GRID, "slab has a grid of one number"},
         {cosine_of_one_point(d), PENCILFFT_BAD_SIZE, "a cosine transform of kind I needs at least 2 points"},
         {some_axis_is_padded(d, true), PENCILFFT_BAD_SIZE, "give 0 or at least n"},
@@ -234,23 +262,23 @@ static void rename_axes(pencilfft_desc *d, const int to[3], struct plan_texts *t
     }
 }
 
-/* The kind of each axis, "c1"; those that the text leaves out are cosines of kind II. */
-static void read_kinds(const char *text, char kind[3][4])
+/* Axis i of the result has the word of axis from[i], or the usual one. */
+static const char *turn_words(const char *text, const char *usual, const int from[3], int axes, char to[24])
 {
-    for (int axis = 0; axis < 3; axis++) {
-        size_t length = strcspn(text, ",");
-        snprintf(kind[axis], sizeof kind[axis], "%.*s", length ? (int)length : 2, length ? text : "c2");
-        text += length + (text[length] == ',');
-    }
+    char word[3][8];
+    read_words(text, usual, word);
+    for (int axis = 0, used = 0; axis < axes; axis++)
+        used += snprintf(to + used, 24 - (size_t)used, "%s%.7s", axis ? "," : "", word[from[axis]]);
+    return to;
 }
 
-static void write_kinds(pencilfft_desc *d, char kind[3][4], const int from[3], int axes, struct plan_texts *texts)
+/* Kinds and types that are lists. */
+static void turn_kinds(pencilfft_desc *d, const int from[3], int axes, struct plan_texts *texts)
 {
-    char text[16] = "";
-    for (int axis = 0, used = 0; axis < axes; axis++)
-        used += snprintf(text + used, sizeof text - (size_t)used, "%s%.3s", axis ? "," : "", kind[from[axis]]);
-    strcpy(texts->kinds, text);
-    d->kinds = texts->kinds;
+    if (d->kinds)
+        d->kinds = turn_words(d->kinds, "c2", from, axes, texts->kinds);
+    if (type_is_list(d->type))
+        d->type = turn_words(d->type, "none", from, axes, texts->type);
 }
 
 static void find_axes(const pencilfft_desc *d, int outside[3], int inside[3])
@@ -269,12 +297,8 @@ pencilfft_desc plan_inside(const pencilfft_desc *d, struct plan_texts *texts)
     if (plan_is_flat(d))
         found.nz = 1;
     rename_axes(&found, inside, texts);
-    if (d->kinds) {
-        char kind[3][4];
-        read_kinds(d->kinds, kind);
-        write_kinds(&found, kind, outside, 3, texts);
-    }
-    if (plan_is_flat(d) && !(found.skip && strchr(found.skip, 'x'))) {
+    turn_kinds(&found, outside, 3, texts);
+    if (plan_is_flat(d) && !type_is_list(d->type) && !(found.skip && strchr(found.skip, 'x'))) {
         char skip[8];
         snprintf(skip, sizeof skip, "x%.3s", found.skip ? found.skip : "");
         strcpy(texts->skip, skip);
@@ -295,9 +319,5 @@ void plan_turn(pencilfft_desc *d, const char *order, struct plan_texts *texts)
         }
     }
     rename_axes(d, outside, texts);
-    if (d->kinds) {
-        char kind[3][4];
-        read_kinds(d->kinds, kind);
-        write_kinds(d, kind, inside, plan_is_flat(d) ? 2 : 3, texts);
-    }
+    turn_kinds(d, inside, plan_is_flat(d) ? 2 : 3, texts);
 }

@@ -6,7 +6,8 @@
 
 #include "pencilfft.h"
 
-/* Whether a transform of this type stays real; whether z is halved. */
+/* Whether a type lists the kinds of x, y and z; stays real; halves z. */
+bool type_is_list(const char *type);
 bool type_is_real(const char *type);
 bool type_is_halved(const char *type);
 /* Points of the lines along an axis, and the extent of x or y in the first exchange, which keeps only modes of x if x was
@@ -31,7 +32,7 @@ bool plan_refused_rightly(const pencilfft_desc *desc, int ranks, const char *abs
 
 /* Memory of the texts of a descriptor. */
 struct plan_texts {
-    char schedule[96], kinds[16], skip[8];
+    char schedule[96], type[24], kinds[24], skip[8];
 };
 
 bool plan_is_flat(const pencilfft_desc *desc);

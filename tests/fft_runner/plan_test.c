@@ -109,7 +109,9 @@ static void scales_are_those_of_the_types(void)
                 {"dct", "1,2,s1", NULL, 16. * 16 * 22},
                 {"dst", NULL, "y", 18. * 20},
                 {"chebyshev", NULL, NULL, 16. * 8 * 10},
-                {"empty", NULL, NULL, 8. * 10}};
+                {"empty", NULL, NULL, 8. * 10},
+                {"dst1,none,r2c", NULL, NULL, 20. * 10},
+                {"c2c,dct1,dst4", NULL, NULL, 9. * 14 * 20}};
     for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
         pencilfft_desc desc = description();
         desc.type = rows[row].type, desc.kinds = rows[row].kinds, desc.skip = rows[row].skip;

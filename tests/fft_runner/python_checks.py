@@ -32,7 +32,16 @@ from pencilfft import (
     save_wisdom,
 )
 from pencilfft.boxes import LARGE_PAGE
-from pencilfft.operators import curl, divergence, gradient, inverse_laplacian, laplacian, solenoidal
+from pencilfft.operators import (
+    curl,
+    derivative,
+    derivative_plan,
+    divergence,
+    gradient,
+    inverse_laplacian,
+    laplacian,
+    solenoidal,
+)
 from pencilmap.model.decompositions import decomposition_named
 from pencilmap.model.placement.grid import ProcessGrid, parse_grid, parse_transform
 from pencilmap.model.traffic.exchange import exchanges
@@ -233,12 +242,65 @@ def check_operators(kind, precision, schedule):
                 refused("give a complex array of shape", operator, plan, wrong, lengths, part)
         for operator in (divergence, curl, solenoidal):
             refused("give a complex array of shape (3, ", operator, plan, mine[:2], lengths, part)
-    for choices in ({"type": "dct"}, {"skip": "x"}):
+    for words, choices in (("does not transform x", {"type": "none,c2c,r2c"}), ("does not transform y", {"skip": "y"}),
+                           ("has Chebyshev polynomials along x", {"type": "chebyshev"}),
+                           ("take derivative() for each axis", {"type": "dst1,c2c,r2c"})):
         with plan_of(**choices) as plan:
-            refused("does not transform all axes by DFTs", gradient, plan, plan.empty("output"))
+            refused(words, gradient, plan, plan.empty("output"))
+
+
+def points_of(kind, n, length):
+    """Return the points of an axis, from the table of kinds in pencilfft.h."""
+    steps = {"dct1": n - 1, "dst1": n + 1}.get(kind, n)
+    return ({"c2c": 0, "r2c": 0, "dct1": 0, "dct3": 0, "dst1": 1, "dst3": 1}.get(kind, 0.5) + np.arange(n)) * length / steps
+
+
+def along_axis(kind, wave, x, length, times):
+    """Return the derivative, `times` times, of a wave along an axis with this kind of transform."""
+    periodic = kind in ("c2c", "r2c")
+    k = 2 * np.pi * wave / length if periodic else np.pi * (wave + (kind[3] in "34") / 2) / length
+    return k**times * np.cos(k * x + times * np.pi / 2 + (periodic or -np.pi / 2 * (kind[:3] == "dst")))
+
+
+def field_of(plan, kinds, at, lengths, times):
+    """Return two waves along each axis on this rank, at the points of the kinds `at`, differentiated `times` along each."""
+    return sum(np.prod(np.broadcast_arrays(*(
+        along_axis(kind, wave, points_of(its, n, length)[part], length, order).reshape(-1, *[1] * (2 - axis))
+        for axis, (kind, its, wave, n, part, length, order) in enumerate(
+            zip(kinds, at, waves, plan.extents, plan.part("input"), lengths, times, strict=True)))), axis=0)
+        for waves in ((1, 2, 3), (2, 1, 1)))
+
+
+def check_operators_of_kinds(type):
+    """Compare with derivatives of waves that fit between the walls."""
+    kinds, lengths = type.split(","), (3.0, 1.0, 2.0)
+    with plan_of(shape=(9, 8, 10), type=type) as plan:
+        f = field_of(plan, kinds, kinds, lengths, (0, 0, 0))
+        f_hat = plan.forward(f if plan.dtype("input").kind == "f" else f.astype(complex))
+        for axis in range(3):
+            shape, other_type = derivative_plan(plan, axis)
+            with plan_of(plan.grid, shape, type=other_type) as other:
+                slope = other.backward(derivative(plan, f_hat, axis, lengths), norm="1/N")
+                right = field_of(other, kinds, other_type.split(","), lengths, np.eye(3, dtype=int)[axis])
+                assert far(slope, right, right) < 1e-12, (type, axis)
+        twice = sum(field_of(plan, kinds, kinds, lengths, 2 * row) for row in np.eye(3, dtype=int))
+        assert far(plan.backward(laplacian(plan, f_hat, lengths), norm="1/N"), twice, twice) < 1e-12
+        assert far(inverse_laplacian(plan, laplacian(plan, f_hat, lengths), lengths), f_hat, f_hat) < 1e-12
+        if "1" not in type:
+            kind = "c2c" if plan.dtype("input").kind == "c" else "r2c"
+            slopes, noise = gradient(plan, f_hat, lengths), plan.forward(whole(1, kind, plan.extents)[0][plan.part("input")])
+            assert far(divergence(plan, slopes, lengths), laplacian(plan, f_hat, lengths), twice * plan.scale) < 1e-12
+            assert far(curl(plan, slopes, lengths), 0, slopes) < 1e-11
+            v = np.stack([noise, 2 * noise, -noise])
+            assert far(divergence(plan, solenoidal(plan, v, lengths), lengths), 0, divergence(plan, v, lengths)) < 1e-12
 
 
 def operators():
+    for type in ("dct2,c2c,r2c", "c2c,dst4,r2c", "dst2,dst4,dct3", "dct4,dst3,c2c", "dct1,dct4,dst3", "dst1,c2c,r2c"):
+        check_operators_of_kinds(type)
+    with plan_of(GRIDS[-1], type="c2c,c2c,dct2") as plan:
+        if comm.size > 1:
+            refused("make z the last of order", derivative, plan, plan.empty("output"), 2)
     for case in (("c2c", "double", "sequence"), ("r2c", "single", "sequence"), ("r2c", "double", "two-way")):
         check_operators(*case)
 

@@ -78,27 +78,38 @@ def random_plan(draw):
                    order=order, interleaved=bool(draw.integers(2)), caller_work=not draw.integers(4),
                    destroy_input=bool(draw.integers(2)), nonblocking=bool(draw.integers(2)),
                    rigor="estimate", auto_budget_s=0.01)
+    if not draw.integers(3):
+        kinds = {axis: one_of(draw, names("line_kind")) for axis in sorted(order)}
+        kinds = {axis: "none" if kind == "r2c" and axis != order[0] else kind for axis, kind in kinds.items()}
+        choices |= {"type": ",".join(kinds.values()), "skip": None}
     if choices["type"] in ("c2c", "r2c", "c2r") and not draw.integers(3):
         choices["padding"] = [1 if axis in (choices["skip"] or "") else 1 + draw.integers(5) / 4 for axis in sorted(order)]
     return made(Plan, shape, grid, **choices), choices
 
 
+def kinds_of(plan):
+    """Return the kind of each axis by its letter."""
+    name, order = plan.choice("type"), plan.choice("order")
+    if "," in name:
+        return dict(zip("xyz", name.split(","), strict=False))
+    last = {"chebyshev": "dct1", "empty": "none"}.get(name, "c2c")
+    same = {"c2c": "c2c", "dct": "dct2", "dst": "dst2"}.get(name)
+    found = dict(zip(order, (same,) * 3 if same else ("r2c", "c2c", last), strict=False))
+    return {axis: "none" if axis in (plan.choice("skip") or "") else kind for axis, kind in found.items()}
+
+
 def transformed(a, plan):
     """Return the forward transform of the whole array, axis after axis."""
-    kind, order = plan.choice("type"), plan.choice("order")
+    order, kinds = plan.choice("order"), kinds_of(plan)
     fields_in_front = a.ndim > len(order) and not plan.choice("interleaved")
     for letter in order:
-        axis = "xyz".index(letter) + fields_in_front
-        if letter in (plan.choice("skip") or "") or (kind == "empty" and letter == order[2]):
-            continue
-        if kind in ("dct", "dst"):
-            a = getattr(scipy.fft, kind)(a, axis=axis)
-        elif kind == "chebyshev" and letter == order[2]:
-            a = scipy.fft.dct(a, 1, axis=axis)
-        elif kind != "c2c" and letter == order[0]:
+        axis, kind = "xyz".index(letter) + fields_in_front, kinds[letter]
+        if kind == "r2c":
             a = np.fft.rfft(a, axis=axis)
-        else:
+        elif kind == "c2c":
             a = np.fft.fft(a, axis=axis)
+        elif kind != "none":
+            a = getattr(scipy.fft, kind[:3])(a, int(kind[3]), axis=axis)
     return a
 
 

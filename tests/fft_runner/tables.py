@@ -20,7 +20,8 @@ def listed(path, pattern):
 EXCHANGES = [name for name in listed("exchange/exchange_table.c", r"^    X\((\w+)\)") if name != "auto"]
 DECOMPOSITIONS = listed("geometry/decomposition_table.c", r"^    X\((\w+)\)")
 SCHEDULES = listed("schedule/schedule_table.c", r"^    X\((\w+)\)")
-TYPES = listed("lines/transforms.c", r'\{"(\w+)", \{PF_')
+TYPES = listed("lines/transforms.c", r'\{"(\w+)", "\w+,')
+LINE_KINDS = listed("lines/transforms.c", r'\{"(\w+)", (?:\{|COS|SIN)')
 
 
 @cache

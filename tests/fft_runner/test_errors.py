@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.fft_runner.tables import TYPES
+from tests.fft_runner.tables import LINE_KINDS, TYPES
 
 CUBE = ["--size", 8, 8, 8]
 GRID = ["--grid", "2x2"]
@@ -64,6 +64,12 @@ ARGUMENTS = [  # ranks, arguments, pattern of the message
         ("--type dct --kinds 1,2", "kinds '1,2' are not understood"),
         ("--type dct --kinds 0,1,2", "kinds '0,1,2' are not understood"),
         ("--type chebyshev --kinds 2,2,2", "type chebyshev has no kinds"),
+        ("--type dct1,r2c,c2c", "r2c along y, but a forward transform of order zyx begins along z"),
+        ("--type r2c,c2c,r2c", "has r2c along z and x, but r2c takes real numbers"),
+        ("--type dct1,c2c", "give a kind for each of x, y and z"), ("--type none,none,none,none", "is not understood"),
+        ("--type dct5,c2c,r2c", f"along an axis 'dct5'; known: {', '.join(LINE_KINDS)}"),
+        ("--type none,dct1,c2c --skip x", "a kind for each axis, such as dct1 or none; omit skip"),
+        ("--type none,dct1,c2c --kinds 1,1,1", "a kind for each axis, such as dct1 or none; omit kinds"),
         ("--type dst --kinds 1,2,5", "kinds '1,2,5' are not understood"),
         ("--skip w", "skip 'w' is not understood"), ("--type r2c --skip z", "so z cannot be skipped"),
         ("--type dct --kinds 1,1,1 --size 8 1 8", "ny is 1; a cosine transform of kind I needs"),

@@ -100,8 +100,8 @@ def test_the_preloaded_libraries_are_installed(prefix, name):
 @pytest.mark.parametrize("program, ranks", [("poisson_c", 1), ("poisson_c", 2), ("poisson_c_static", 3), ("transposes_c", 1),
                                             ("transposes_c", 4), ("operators_c", 4), ("poisson_cpp", 2),
                                             ("poisson_two_ways_c", 1), ("poisson_two_ways_c", 4), ("poisson_walls_c", 4),
-                                            ("in_flight_c", 1), ("in_flight_c", 4), ("rounded_c", 4), ("flow_2d_c", 1),
-                                            ("flow_2d_c", 4)])
+                                            ("channel_c", 4), ("in_flight_c", 1), ("in_flight_c", 4), ("rounded_c", 4),
+                                            ("flow_2d_c", 1), ("flow_2d_c", 4)])
 def test_c_project_by_cmake(examples, program, ranks):
     checked(examples(ranks, program=program), program.removesuffix("_static"))
 
@@ -112,7 +112,7 @@ def test_taylor_green_vortex_by_cmake(examples, rule):
     assert done.returncode == 0 and "energy 0.124953117517" in done.stdout, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("program", ["poisson_fortran", "transposes_fortran"])
+@pytest.mark.parametrize("program", ["poisson_fortran", "channel_fortran", "transposes_fortran"])
 @pytest.mark.parametrize("ranks", [3, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 2, 4))])  # C runs 1 above
 def test_fortran_project_by_cmake(examples, prefix, program, ranks):
     needs_fortran(prefix, "pencilfft")

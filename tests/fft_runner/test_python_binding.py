@@ -28,7 +28,7 @@ def test_who_waits_for_a_rank_without_a_plan_ends_the_job_after_so_many_seconds(
 
 
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize("example", ["poisson", "poisson_two_ways", "poisson_walls", "transposes", "in_flight",
+@pytest.mark.parametrize("example", ["poisson", "poisson_two_ways", "poisson_walls", "channel", "transposes", "in_flight",
                                      "distributed_line", "taylor_green", "taylor_green 3/2", "rounded", "flow_2d"])
 @pytest.mark.parametrize("ranks", [1, 4])
 def test_examples_in_python(run_python, example, ranks):

@@ -10,9 +10,9 @@ import pytest
 from pencilmap.model import algorithms
 from pencilmap.model.decompositions import DECOMPOSITIONS as MODEL_DECOMPOSITIONS, LocalPass
 from pencilmap.model.network.torus import parse_torus
-from pencilmap.model.placement.grid import TYPES as MODEL_TYPES
+from pencilmap.model.placement.grid import LINE_KINDS as MODEL_KINDS, TYPES as MODEL_TYPES
 from pencilmap.model.traffic.exchange import REMAPS
-from tests.fft_runner.tables import DECOMPOSITIONS, EXCHANGES, SCHEDULES, SOURCE, TYPES
+from tests.fft_runner.tables import DECOMPOSITIONS, EXCHANGES, LINE_KINDS, SCHEDULES, SOURCE, TYPES
 from tests.patience import patience
 
 
@@ -51,9 +51,9 @@ def test_a_decomposition_has_the_same_stages_here_and_in_the_model(run, name):
 
 
 def test_every_type_has_its_row_in_the_model_and_is_told_in_the_header():
-    assert list(MODEL_TYPES) == TYPES
+    assert list(MODEL_TYPES) == TYPES and list(MODEL_KINDS) == LINE_KINDS
     header = (SOURCE.parent / "include" / "pencilfft.h").read_text("utf-8")
-    assert [name for name in TYPES if not re.search(rf"^ \*     (\w+, )*{name}\b", header, re.MULTILINE)] == []
+    assert [name for name in TYPES + LINE_KINDS if not re.search(rf"^ \*     (\w+, )*{name}\b", header, re.MULTILINE)] == []
 
 
 def placed(kind, ranks, slots, extents):

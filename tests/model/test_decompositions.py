@@ -87,13 +87,14 @@ def test_a_slab_takes_the_least_time_in_any_order(shape, tasks, wrap):
 @pytest.mark.parametrize("text, total", [
     ("8", 512 * 16), ("8:c2c:single", 512 * 8), ("8:r2c", 8 * 8 * 5 * 16), ("8x8x9:r2c", 8 * 8 * 5 * 16),
     ("8:c2r:single", 8 * 8 * 5 * 8), ("8:dct", 512 * 8), ("8:dst:single", 512 * 4), ("8:chebyshev", 8 * 8 * 5 * 16),
+    ("8:dct1,c2c,r2c", 8 * 8 * 5 * 16), ("8:dct1,none,dst2:single", 512 * 4), ("8:dct1,c2c,none:fields=2", 512 * 16 * 2),
     ("8x4x2:empty", 8 * 4 * 2 * 16), ("8:fields=3", 512 * 16 * 3), ("8x8x9:r2c:single:fields=2", 8 * 8 * 5 * 8 * 2)])
 def test_bytes_that_are_exchanged(text, total):
     assert parse_transform(text).total_bytes == total
     assert str(parse_transform(str(parse_transform(text)))) == str(parse_transform(text))
 
 
-@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("kind", [*TYPES, "dct1,c2c,r2c", "none,none,dct4", "none,c2c,dst1"])
 @pytest.mark.parametrize("fields", [1, 3])
 def test_messages_sum_to_the_array(kind, fields):
     """Every element is sent once in each exchange, also to its own task."""
@@ -109,6 +110,10 @@ def test_of_a_half_spectrum_some_tasks_hold_nothing():
 
 
 def test_an_unknown_type_is_refused_by_the_value_itself():
+    for kind, said in (("fft", "known are c2c"), ("dct1,c2c", "known are c2c"), ("dct1,c2c,dct5", "'dct5' is unknown"),
+                       ("r2c,c2c,c2c", "give r2c along z"), ("dct1,c2c,r2c:padding=1.5", "only DFTs are padded")):
+        with pytest.raises(GridError, match=said):
+            parse_transform(f"8:{kind}")
     with pytest.raises(GridError, match="known are c2c"):
         Transform(8, 8, 8, type="fft")
 

@@ -22,8 +22,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 Result = TypeVar("Result", bound=ctypes.Structure | c_char_p | c_double | c_int | c_int64)
 #: Factors of a transform, for the argument `norm`; N is `Plan.scale`.
 NORMS = {"none": 0, "1/N": 1, "1/sqrt(N)": 2}
-TABLES = ("decomposition", "exchange", "layout", "line_algorithm", "line_order", "order", "precision", "rigor", "schedule",
-          "sync", "type")  # of names, each with a function that gives the i-th
+TABLES = ("decomposition", "exchange", "layout", "line_algorithm", "line_kind", "line_order", "order", "precision", "rigor",
+          "schedule", "sync", "type")  # of names, each with a function that gives the i-th
 PLACES = (Path(__file__).with_name("libpencilfft.so"),  # from the wheel
           Path(__file__).resolve().parents[3] / "build" / "lib" / "libpencilfft.so")
 

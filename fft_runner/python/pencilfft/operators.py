@@ -1,14 +1,21 @@
-"""Derivatives of periodic fields by their spectra: gradient, divergence, curl, Laplacian, its inverse, solenoidal part.
+"""Derivatives of fields by their spectra: gradient, divergence, curl, Laplacian, its inverse, solenoidal part.
 
 >>> from pencilfft import Plan                                                                 # doctest: +SKIP
 >>> from pencilfft.operators import divergence, gradient                                       # doctest: +SKIP
 >>> with Plan((128, 128, 128), type="r2c") as plan:                                            # doctest: +SKIP
 ...     slopes = [plan.backward(part) / plan.scale for part in gradient(plan, plan.forward(f))]
 
-All functions take the output of a plan of type ``c2c`` or ``r2c`` that transforms all axes, and are local. Plans of two
-dimensions have x and y in place of x, y and z. `lengths` are the periods of x, y and z. Odd derivatives of the wave with two
-points a period, which exists for even extents, will be 0. If the output has several parts (schedules ``two-way`` and
-``opposite``), the arrays are those of part `part`; see `Plan.split`.
+All functions take the output of a plan that transforms all axes, by DFTs, cosines or sines, and are local. Plans of two
+dimensions have x and y in place of x, y and z. `lengths` are the periods of axes with a DFT, and the distances between the
+walls of axes with cosines or sines: (n - 1) grid steps for ``dct1``, (n + 1) for ``dst1``, n for the other kinds. Odd
+derivatives of the wave with two points a period, which exists for even extents and some cosines and sines, will be 0. If the
+output has several parts (schedules ``two-way`` and ``opposite``), the arrays are those of part `part`; see `Plan.split`.
+
+A derivative of cosines is a series of sines, which another plan transforms: `derivative_plan` tells its shape and type. The
+components of a gradient, and of the vectors that `divergence`, `curl` and `solenoidal` take, have this type each along its
+own axis; the components of a curl along the two other axes. Modes of kinds I and II then change their numbers, so that the
+axis must be whole in the output, the last of `order`. Kind III has its points at grid steps 0, 1, ... for cosines, and 1, 2,
+... for sines.
 """
 
 from collections.abc import Sequence
@@ -21,8 +28,11 @@ from pencilfft import PencilfftError, Plan
 
 Array = NDArray[Any]
 Lengths = float | Sequence[float]
-PERIODIC = (None, "c2c", "r2c", "c2r")
 WHOLE = 2 * np.pi
+OTHER = {"cosine": "sine", "sine": "cosine"}
+MOVES = {("cosine", 1): (slice(1, -1), (0, 0)), ("cosine", 2): (slice(1, None), (0, 1)),  # modes with a wave in the other
+         ("sine", 1): (slice(None), (1, 1)), ("sine", 2): (slice(None, -1), (1, 0))}  # series, and zeros around them
+WALLS = {"cosine": -1, "sine": 1}  # grid steps between the walls of kind I, less the points
 
 
 def wavenumbers(plan: Plan, lengths: Lengths = WHOLE, part: int = 0) -> tuple[NDArray[np.float64], ...]:
@@ -32,7 +42,7 @@ def wavenumbers(plan: Plan, lengths: Lengths = WHOLE, part: int = 0) -> tuple[ND
     ----------
     plan : Plan
     lengths : float or three floats, optional
-        Periods of x, y and z; 2 pi.
+        Periods of x, y and z, or distances between walls; 2 pi.
     part : int, optional
         Part of an output with several parts.
 
@@ -40,15 +50,13 @@ def wavenumbers(plan: Plan, lengths: Lengths = WHOLE, part: int = 0) -> tuple[ND
     -------
     three arrays, or two
         Wavenumbers along x, y and z, of shapes (nx, 1, 1), (1, ny, 1) and (1, 1, nz) with the extents of the part, which
-        broadcast to arrays with fields in front.
+        broadcast to arrays with fields in front; 0 along an axis that is not transformed.
 
     Raises
     ------
     PencilfftError
-        If the plan does not transform all axes by DFTs; if a length is not positive and finite.
+        If the fields are interleaved; if a length is not positive and finite.
     """
-    if plan.choice("type") not in PERIODIC or plan.choice("skip"):
-        raise PencilfftError(f"{plan!r} does not transform all axes by DFTs; make a plan of type c2c or r2c without skip")
     if plan.choice("interleaved"):
         raise PencilfftError(f"{plan!r} has the fields behind the axes, and operators take them in front; make a plan "
                              "without interleaved")
@@ -58,31 +66,124 @@ def wavenumbers(plan: Plan, lengths: Lengths = WHOLE, part: int = 0) -> tuple[ND
         periods = np.zeros(1)
     if not (np.isfinite(periods).all() and (periods > 0).all()):
         raise PencilfftError(f"lengths are {lengths}; give one positive number, or one for each axis")
-    return tuple(2 * np.pi / length * waves for length, waves in zip(periods, plan.waves(part), strict=True))
+    steps = [n + WALLS[kind] if number == 1 else n
+             for n, (kind, number) in ((n, plan.line_of(axis)) for axis, n in enumerate(plan.extents))]
+    return tuple(2 * np.pi * h / (n * length) * waves
+                 for h, n, length, waves in zip(steps, plan.extents, periods, plan.waves(part), strict=True))
 
 
-def _check(given: Any, waves: Sequence[NDArray[np.float64]], vector: bool) -> None:
-    """Refuse anything but a spectrum of this rank, which NumPy might broadcast, or a vector of spectra."""
-    shape = tuple(k.size for k in waves)
-    right = isinstance(given, np.ndarray) and given.dtype.kind == "c"
+def _check(plan: Plan, given: Any, waves: Sequence[NDArray[np.float64]], vector: bool) -> None:
+    """Refuse plans without a derivative along an axis, and anything but a spectrum of this rank, or a vector of spectra,
+    which NumPy might broadcast.
+    """
+    for axis in range(len(waves)):
+        _kind_along(plan, axis)
+    shape, numbers = tuple(k.size for k in waves), plan.dtype("output").kind
+    right = isinstance(given, np.ndarray) and given.dtype.kind == numbers
     if right and given.shape[-len(shape):] == shape and (not vector or given.shape[:-len(shape)] == (len(shape),)):
         return
     what = f"{given.dtype} {given.shape}" if isinstance(given, np.ndarray) else type(given).__name__
-    raise PencilfftError(f"{what} given; give a complex array of shape {(len(shape), *shape) if vector else (..., *shape)}")
+    raise PencilfftError(f"{what} given; give a {'complex' if numbers == 'c' else 'real'} array of shape "
+                         f"{(len(shape), *shape) if vector else (..., *shape)}")
+
+
+def _kind_along(plan: Plan, axis: int) -> tuple[str, int]:
+    """Return `Plan.line_of`, if derivatives are known."""
+    kind, number = plan.line_of(axis)
+    if kind == "none":
+        raise PencilfftError(f"{plan!r} does not transform {'xyz'[axis]}, along which its spectra have no derivative; "
+                             "multiply by wavenumbers() of the other axes")
+    if plan.choice("type") == "chebyshev" and number:
+        raise PencilfftError(f"{plan!r} has Chebyshev polynomials along {'xyz'[axis]}, whose derivatives are a recurrence "
+                             "on whole lines; a series of cosines is type dct1,c2c,r2c")
+    return kind, number
+
+
+def derivative_plan(plan: Plan, axis: int) -> tuple[tuple[int, ...], str]:
+    """Return shape and type of a plan, on the same grid, for the derivative along axis 0, 1 or 2 (x, y or z).
+
+    >>> with Plan((9, 8, 10), type="dct1,c2c,r2c") as plan:                                    # doctest: +SKIP
+    ...     derivative_plan(plan, 0)
+    ((7, 8, 10), 'dst1,c2c,r2c')
+    """
+    _kind_along(plan, axis)
+    names, shape = [], list(plan.extents)
+    for at in range(len(shape)):
+        kind, number = plan.line_of(at)
+        if at == axis and number == 1:
+            shape[at] += 2 * WALLS[kind]
+        kind = OTHER.get(kind, kind) if at == axis else kind
+        names.append({"dft": "c2c", "cosine": f"dct{number}", "sine": f"dst{number}"}.get(kind, kind))
+    return tuple(shape), ",".join(names)
+
+
+def _moved(plan: Plan, given: Array, axis: int, kind: str, number: int) -> Array:
+    """Return modes of cosines or sines along an axis at the numbers that the same waves have in the other series."""
+    if number > 2:
+        return given
+    at = given.ndim - len(plan.extents) + axis
+    shape = plan.extents if kind == plan.line_of(axis)[0] else derivative_plan(plan, axis)[0]
+    if given.shape[at] != shape[axis]:
+        letter = "xyz"[axis]
+        raise PencilfftError(f"the ranks divide {letter} of the output, along which cosines and sines of kinds I and II "
+                             f"have other numbers for the same mode; make {letter} the last of order")
+    kept, zeros = MOVES[kind, number]
+    lines = np.moveaxis(given, at, -1)[..., kept]
+    return np.moveaxis(np.pad(lines, [*[(0, 0)] * (lines.ndim - 1), zeros]), -1, at)
+
+
+def _slope(plan: Plan, given: Array, axis: int, k: NDArray[np.float64], back: bool = False) -> Array:
+    """Return the derivative of a spectrum of the plan, or `back` the spectrum of the plan that is the derivative of another
+    plan's (`derivative_plan`).
+    """
+    kind, number = _kind_along(plan, axis)
+    if kind not in OTHER:
+        return (given * (1j * k)).astype(given.dtype, copy=False)
+    factor = k if (kind == "sine") != back else -k
+    if back:
+        return (_moved(plan, given, axis, OTHER[kind], number) * factor).astype(given.dtype, copy=False)
+    return _moved(plan, (given * factor).astype(given.dtype, copy=False), axis, kind, number)
+
+
+def _check_equal_extents(plan: Plan) -> None:
+    for axis in range(len(plan.extents)):
+        if plan.line_of(axis)[1] == 1:
+            raise PencilfftError(f"{plan!r} has kind I along {'xyz'[axis]}, whose derivative has other extents; take "
+                                 "derivative() for each axis")
 
 
 def _odd(plan: Plan, given: Any, vector: bool, lengths: Lengths, part: int) -> tuple[NDArray[np.float64], ...]:
     """Return the wavenumbers of odd derivatives of the given spectra."""
     found = wavenumbers(plan, lengths, part)
-    _check(given, found, vector)
-    return tuple(np.where(2 * np.abs(waves) == n, 0, k)
+    _check(plan, given, found, vector)
+    return tuple(np.where(np.isclose(2 * np.abs(waves), n), 0, k)
                  for k, waves, n in zip(found, plan.waves(part), plan.extents, strict=True))
 
 
 def _squares(plan: Plan, given: Any, lengths: Lengths, part: int) -> NDArray[np.float64]:
     k = wavenumbers(plan, lengths, part)
-    _check(given, k, vector=False)
+    _check(plan, given, k, vector=False)
     return np.asarray(sum(one**2 for one in k))
+
+
+def derivative(plan: Plan, f_hat: Array, axis: int, lengths: Lengths = WHOLE, part: int = 0) -> Array:
+    """Return the spectrum of the derivative along axis 0, 1 or 2 (x, y or z), an output of `derivative_plan`.
+
+    Parameters
+    ----------
+    plan : Plan
+    f_hat : array (..., nx, ny, nz)
+        A spectrum, or several in front.
+    axis : int
+    lengths, part
+        See `wavenumbers`.
+
+    Raises
+    ------
+    PencilfftError
+        If the axis is not transformed, or has cosines or sines of kind I or II and is divided over ranks.
+    """
+    return _slope(plan, f_hat, axis, _odd(plan, f_hat, False, lengths, part)[axis])
 
 
 def gradient(plan: Plan, f_hat: Array, lengths: Lengths = WHOLE, part: int = 0, out: Array | None = None) -> Array:
@@ -103,16 +204,18 @@ def gradient(plan: Plan, f_hat: Array, lengths: Lengths = WHOLE, part: int = 0, 
     array (3, ..., nx, ny, nz)
     """
     waves = _odd(plan, f_hat, False, lengths, part)
+    _check_equal_extents(plan)
     result = np.empty((len(waves), *f_hat.shape), f_hat.dtype) if out is None else out
-    for slope, k in zip(result, waves, strict=True):
-        np.multiply(f_hat, 1j * k, out=slope, casting="same_kind")
+    for axis, k in enumerate(waves):
+        result[axis] = _slope(plan, f_hat, axis, k)
     return result
 
 
 def divergence(plan: Plan, v_hat: Array, lengths: Lengths = WHOLE, part: int = 0) -> Array:
     """Return the spectrum of the divergence, of shape (nx, ny, nz), of a vector's spectra (3, nx, ny, nz)."""
-    total = sum(k * component for k, component in zip(_odd(plan, v_hat, True, lengths, part), v_hat, strict=True))
-    return np.asarray((1j * total).astype(v_hat.dtype, copy=False))
+    waves = _odd(plan, v_hat, True, lengths, part)
+    _check_equal_extents(plan)
+    return np.asarray(sum(_slope(plan, v_hat[axis], axis, k, back=True) for axis, k in enumerate(waves)))
 
 
 def curl(plan: Plan, v_hat: Array, lengths: Lengths = WHOLE, part: int = 0, out: Array | None = None) -> Array:
@@ -123,9 +226,11 @@ def curl(plan: Plan, v_hat: Array, lengths: Lengths = WHOLE, part: int = 0, out:
     if len(plan.extents) != 3:
         raise PencilfftError(f"{plan!r} has two dimensions; the curl is that of three")
     k = _odd(plan, v_hat, True, lengths, part)
+    _check_equal_extents(plan)
     result = np.empty_like(v_hat) if out is None else out
     for i in range(3):
-        result[i] = 1j * (k[i - 2] * v_hat[i - 1] - k[i - 1] * v_hat[i - 2])
+        j, other = (i + 1) % 3, (i + 2) % 3
+        result[i] = _slope(plan, v_hat[other], j, k[j]) - _slope(plan, v_hat[j], other, k[other])
     return result
 
 
@@ -137,11 +242,11 @@ def solenoidal(plan: Plan, v_hat: Array, lengths: Lengths = WHOLE, part: int = 0
     """
     k = _odd(plan, v_hat, True, lengths, part)
     squares = np.asarray(sum(one**2 for one in k))
-    along = np.divide(sum(one * component for one, component in zip(k, v_hat, strict=True)), squares,
-                      out=np.zeros_like(v_hat[0]), where=squares > 0, casting="same_kind")
+    potential = divergence(plan, v_hat, lengths, part)
+    np.divide(potential, squares, out=potential, where=squares > 0, casting="same_kind")
     result = np.empty_like(v_hat) if out is None else out
-    for mine, component, one in zip(result, v_hat, k, strict=True):
-        np.subtract(component, one * along, out=mine, casting="same_kind")
+    for axis, one in enumerate(k):
+        np.add(v_hat[axis], _slope(plan, potential, axis, one), out=result[axis])
     return result
 
 

@@ -111,9 +111,10 @@ class Plan(_Queries):
     decomposition : str, optional
         ``pencil`` (default), ``slab``, ``brick:PxQxS``, remapped to pencils; ``brick`` has the least surface.
     type : str, optional
-        ``c2c`` (default) or another of the table in pencilfft.h.
+        ``c2c`` (default) or another of the table in pencilfft.h, or a kind for each axis: ``dct1,c2c,r2c``
+        (``names("line_kind")``).
     kinds : str, optional
-        For ``dct`` and ``dst``: 1 to 4 for x, y, z (default ``2,2,2``); ``c1,s2,3`` mixes cosines and sines.
+        For the types ``dct`` and ``dst``: 1 to 4 for x, y, z (default ``2,2,2``); ``c1,s2,3`` mixes cosines and sines.
     skip : str, optional
         Axes that are not transformed: ``x``, ``yz``; not z if the transform halves z.
     precision : str, optional

@@ -1,29 +1,37 @@
 /* The kinds of transform.
- * Idea:  a transform is three line transforms; a row of the table lists the three. r2c halves z, so that y and x work on
- *        nz/2 + 1 complex numbers; the cosine and sine transforms stay real. Chebyshev and empty are r2c along z, then y,
- *        and a cosine transform or nothing along x, the third axis.
+ * Idea:  a transform is a kind of line for each axis. A type names the kinds of all axes, or it is a short name for them.
+ *        r2c halves the first axis of the order, so that the others work on complex numbers; without r2c and c2c all
+ *        numbers are real. Cosine and sine transforms take complex numbers as two real ones.
  *        Padded lines are longer than the modes of the spectrum that they become (pass.c).
  * Source: names and scales of the real transforms: FFTW's manual, "1d Real-even DFTs" and "1d Real-odd DFTs"; Chebyshev and
  *         empty: P3DFFT's user guide.
  * Needs: at least 2 points for a cosine transform of kind I. */
 #include "lines/transforms.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { X, Y, Z };
-enum { COSINE, SINE };
 
-struct type {
+/* Forward and backward. */
+#define COSINE(number, forward, backward) {PF_R2R, {FFTW_REDFT##forward, FFTW_REDFT##backward}, number, 0}
+#define SINE(number, forward, backward) {PF_R2R, {FFTW_RODFT##forward, FFTW_RODFT##backward}, 0, number}
+static const struct kind {
     const char *name;
-    enum pf_line_kind kind[3];
-    int family; /* PF_R2R lines whose kind the caller may choose */
+    struct pf_line line;
+} kinds[] = {
+    {"none", {.kind = PF_SKIP}}, {"c2c", {.kind = PF_DFT}},   {"r2c", {.kind = PF_R2C}},   {"dct1", COSINE(1, 00, 00)},
+    {"dct2", COSINE(2, 10, 01)}, {"dct3", COSINE(3, 01, 10)}, {"dct4", COSINE(4, 11, 11)}, {"dst1", SINE(1, 00, 00)},
+    {"dst2", SINE(2, 10, 01)},   {"dst3", SINE(3, 01, 10)},   {"dst4", SINE(4, 11, 11)},
 };
+const struct pf_table pf_line_kinds = PF_TABLE("kind of transform along an axis", kinds);
 
-static const struct type rows[] = {
-    {"c2c", {PF_DFT, PF_DFT, PF_DFT}, COSINE},    {"r2c", {PF_DFT, PF_DFT, PF_R2C}, COSINE},
-    {"c2r", {PF_DFT, PF_DFT, PF_R2C}, COSINE},    {"dct", {PF_R2R, PF_R2R, PF_R2R}, COSINE},
-    {"dst", {PF_R2R, PF_R2R, PF_R2R}, SINE},      {"chebyshev", {PF_R2R, PF_DFT, PF_R2C}, COSINE},
-    {"empty", {PF_SKIP, PF_DFT, PF_R2C}, COSINE},
+/* Short names, with the kinds along the last, the second and the first axis of the order: x, y and z of order zyx. */
+static const struct type {
+    const char *name, *kinds;
+} rows[] = {
+    {"c2c", "c2c,c2c,c2c"},    {"r2c", "c2c,c2c,r2c"},        {"c2r", "c2c,c2c,r2c"},    {"dct", "dct2,dct2,dct2"},
+    {"dst", "dst2,dst2,dst2"}, {"chebyshev", "dct1,c2c,r2c"}, {"empty", "none,c2c,r2c"},
 };
 const struct pf_table pf_types = PF_TABLE("type", rows);
 
@@ -33,51 +41,89 @@ static const struct pf_precision precisions[] = {
 };
 const struct pf_table pf_precisions = PF_TABLE("precision", precisions);
 
-/* Forward and backward kinds of FFTW, by family and kind I..IV. */
-static const int fftw_kinds[2][4][2] = {
-    [COSINE] = {{FFTW_REDFT00, FFTW_REDFT00},
-                {FFTW_REDFT10, FFTW_REDFT01},
-                {FFTW_REDFT01, FFTW_REDFT10},
-                {FFTW_REDFT11, FFTW_REDFT11}},
-    [SINE] = {{FFTW_RODFT00, FFTW_RODFT00},
-              {FFTW_RODFT10, FFTW_RODFT01},
-              {FFTW_RODFT01, FFTW_RODFT10},
-              {FFTW_RODFT11, FFTW_RODFT11}},
-};
+enum { WORD = 8 };
 
-static void set_r2r(struct pf_line *line, int family, int kind)
+/* The words between the commas of a text; false if they are not so many, or one is long. */
+static bool split(const char *text, int words, char word[3][WORD])
 {
-    memcpy(line->r2r, fftw_kinds[family][kind - 1], sizeof line->r2r);
-    line->cosine_kind = family == COSINE ? kind : 0;
-    line->sine_kind = family == SINE ? kind : 0;
+    for (int i = 0; i < words; i++) {
+        size_t length = strcspn(text, ",");
+        if (length >= WORD || text[length] != (i < words - 1 ? ',' : '\0'))
+            return false;
+        snprintf(word[i], WORD, "%.*s", (int)length, text);
+        text += length + 1;
+    }
+    return true;
 }
 
-static int refuse_kinds(const char *text, bool flat)
+static const char *letters_of(const struct pf_transform *t)
 {
-    return pf_fail(PENCILFFT_UNKNOWN_NAME,
-                   "kinds '%.60s' are not understood; give %s, each 1 to 4 for DCT or DST I to "
-                   "IV, with c or s before it for a cosine or sine transform: %s",
-                   text, flat ? "x,y" : "x,y,z", flat ? "2,2 or c1,s1" : "2,2,2 or c1,s1,2");
+    return t->axes->dimensions == 2 ? "x and y" : "x, y and z";
 }
 
-/* "2,2,2" or "c1,s1,2", of the caller's x, y, z. */
-static int take_kinds(const char *text, int family, struct pf_transform *t)
+/* The kinds along the caller's axes. */
+static int take_words(char word[3][WORD], struct pf_transform *t)
 {
-    const char *at = text;
-    for (int axis = X, last = t->axes->dimensions - 1; axis <= last; axis++) {
-        int of = *at == 'c' ? COSINE : *at == 's' ? SINE : family;
-        at += *at == 'c' || *at == 's';
-        if (*at < '1' || *at > '4' || at[1] != (axis < last ? ',' : '\0'))
-            return refuse_kinds(text, last == Y);
-        set_r2r(&t->line[pf_axis_inside(t->axes, axis)], of, *at - '0');
-        at += 2;
+    for (int axis = 0; axis < t->axes->dimensions; axis++) {
+        const struct kind *kind = pf_table_find(&pf_line_kinds, word[axis]);
+        if (!kind)
+            return PENCILFFT_UNKNOWN_NAME;
+        t->line[pf_axis_inside(t->axes, axis)] = kind->line;
     }
     return PENCILFFT_OK;
 }
 
-static const char *default_kinds(const struct pf_transform *t, const char *kinds)
+static int take_list(const char *type, struct pf_transform *t)
 {
-    return kinds + (t->axes->dimensions == 2 ? 2 : 0); /* one less */
+    char word[3][WORD];
+    if (split(type, t->axes->dimensions, word))
+        return take_words(word, t);
+    return pf_fail(PENCILFFT_UNKNOWN_NAME, "type '%.60s' is not understood; give a kind for each of %s, as in %s", type,
+                   letters_of(t), t->axes->dimensions == 2 ? "dct1,r2c" : "dct1,c2c,r2c");
+}
+
+/* "2,2,2" or "c1,s1,2" in place of the kinds of a type of cosines or sines. */
+static int take_kinds(const char *text, char family, struct pf_transform *t)
+{
+    char word[3][WORD];
+    bool understood = split(text, t->axes->dimensions, word);
+    for (int axis = 0; axis < t->axes->dimensions && understood; axis++) {
+        const char *at = word[axis];
+        char of = *at == 'c' || *at == 's' ? *at++ : family, number = *at;
+        understood = number >= '1' && number <= '4' && !at[1];
+        snprintf(word[axis], WORD, "d%ct%c", of, number);
+    }
+    if (understood)
+        return take_words(word, t);
+    return pf_fail(PENCILFFT_UNKNOWN_NAME,
+                   "kinds '%.60s' are not understood; give %s, each 1 to 4 for DCT or DST I to "
+                   "IV, with c or s before it for a cosine or sine transform: %s",
+                   text, t->axes->dimensions == 2 ? "x,y" : "x,y,z",
+                   t->axes->dimensions == 2 ? "2,2 or c1,s1" : "2,2,2 or c1,s1,2");
+}
+
+static int take_short_name(const pencilfft_desc *desc, const struct type *type, struct pf_transform *t)
+{
+    char word[3][WORD];
+    split(type->kinds, 3, word);
+    bool real = true, flat = t->axes->dimensions == 2;
+    for (int axis = X; axis <= Z; axis++) {
+        const struct kind *kind = pf_table_find(&pf_line_kinds, word[axis]);
+        t->line[axis] = kind->line;
+        real &= kind->line.kind == PF_R2R;
+    }
+    if (flat && t->line[X].kind != t->line[Y].kind)
+        return pf_fail(PENCILFFT_NOT_POSSIBLE,
+                       "type %s is for a third axis, and order %s has two; use r2c, with skip if an axis is not transformed",
+                       type->name, t->axes->name);
+    if (!desc->kinds)
+        return PENCILFFT_OK;
+    if (real)
+        return take_kinds(desc->kinds, type->name[1], t);
+    return pf_fail(PENCILFFT_BAD_CALL,
+                   "kinds '%.60s' were given, but type %s has no kinds; omit them or use dct "
+                   "or dst",
+                   desc->kinds, type->name);
 }
 
 static int take_skipped(const char *axes, struct pf_transform *t)
@@ -85,7 +131,7 @@ static int take_skipped(const char *axes, struct pf_transform *t)
     for (const char *at = axes; *at; at++) {
         if (*at < 'x' || *at >= 'x' + t->axes->dimensions)
             return pf_fail(PENCILFFT_UNKNOWN_NAME, "skip '%.60s' is not understood; give letters of %s", axes,
-                           t->axes->dimensions == 2 ? "x and y" : "x, y and z");
+                           letters_of(t));
         if (strchr(at + 1, *at))
             return pf_fail(PENCILFFT_UNKNOWN_NAME, "skip '%.60s' has %c twice; give each axis once", axes, *at);
         struct pf_line *line = &t->line[pf_axis_inside(t->axes, *at - 'x')];
@@ -142,7 +188,7 @@ static int check_lines(const struct pf_transform *t)
 }
 
 /* The extents of the caller; with two dimensions nz is open, and 1. */
-static int take_extents(const pencilfft_desc *desc, const struct type *type, struct pf_transform *t)
+static int take_extents(const pencilfft_desc *desc, struct pf_transform *t)
 {
     bool flat = t->axes->dimensions == 2;
     const int64_t n[3] = {desc->nx, desc->ny, flat ? 1 : desc->nz};
@@ -150,45 +196,71 @@ static int take_extents(const pencilfft_desc *desc, const struct type *type, str
         return pf_fail(PENCILFFT_BAD_SIZE,
                        "order %s has two dimensions, and nz is %lld; give 0 or 1, or an order of three letters such as zyx",
                        t->axes->name, (long long)desc->nz);
-    if (flat && type->kind[X] != type->kind[Y])
-        return pf_fail(PENCILFFT_NOT_POSSIBLE,
-                       "type %s is for a third axis, and order %s has two; use r2c, with skip if an axis is not transformed",
-                       type->name, t->axes->name);
     pf_numbers_inside(t->axes, n, t->n);
     memcpy(t->points, t->n, sizeof t->points);
     memcpy(t->modes, t->n, sizeof t->modes);
     return PENCILFFT_OK;
 }
 
+/* Real numbers become complex along the first axis, or nowhere. */
+static int check_halved(const char *type, const struct pf_transform *t)
+{
+    for (int axis = X; axis < Z; axis++) {
+        char letter = pf_axis_letter(t->axes, axis), first = pf_axis_letter(t->axes, Z);
+        if (t->line[axis].kind == PF_R2C && t->line[Z].kind == PF_R2C)
+            return pf_fail(
+                PENCILFFT_NOT_POSSIBLE,
+                "type '%.60s' has r2c along %c and %c, but r2c takes real numbers and gives complex ones; give c2c "
+                "along %c",
+                type, first, letter, letter);
+        if (t->line[axis].kind == PF_R2C)
+            return pf_fail(
+                PENCILFFT_NOT_POSSIBLE,
+                "type '%.60s' has r2c along %c, but a forward transform of order %s begins along %c, and only its "
+                "first axis can be halved; give r2c along %c, or an order that begins with %c",
+                type, letter, t->axes->name, first, first, letter);
+    }
+    return PENCILFFT_OK;
+}
+
+static int take_lines(const pencilfft_desc *desc, struct pf_transform *t)
+{
+    if (!desc->type || !strchr(desc->type, ',')) {
+        const struct type *type = pf_table_find(&pf_types, desc->type);
+        return type ? take_short_name(desc, type, t) : PENCILFFT_UNKNOWN_NAME;
+    }
+    const char *skip = desc->skip && *desc->skip ? desc->skip : NULL, *given = desc->kinds ? desc->kinds : skip;
+    if (given)
+        return pf_fail(PENCILFFT_BAD_CALL,
+                       "%s '%.60s' was given, but type '%.60s' has a kind for each axis, such as dct1 or none; omit %s",
+                       desc->kinds ? "kinds" : "skip", given, desc->type, desc->kinds ? "kinds" : "skip");
+    int status = take_list(desc->type, t);
+    return status ? status : check_halved(desc->type, t);
+}
+
+static bool has(const struct pf_transform *t, enum pf_line_kind kind)
+{
+    return t->line[X].kind == kind || t->line[Y].kind == kind || t->line[Z].kind == kind;
+}
+
 int pf_transform_make(const pencilfft_desc *desc, struct pf_transform *t)
 {
-    const struct type *type = pf_table_find(&pf_types, desc->type);
-    const struct pf_axes *axes = type ? pf_table_find(&pf_orders, desc->order) : NULL;
+    const struct pf_axes *axes = pf_table_find(&pf_orders, desc->order);
     if (!axes)
         return PENCILFFT_UNKNOWN_NAME;
     *t = (struct pf_transform){.axes = axes, .scale = 1};
-    int status = take_extents(desc, type, t);
-    bool free_kinds = type->kind[Y] == PF_R2R; /* Chebyshev's is always I */
-    if (!status && desc->kinds && !free_kinds)
-        status = pf_fail(PENCILFFT_BAD_CALL,
-                         "kinds '%.60s' were given, but type %s has no kinds; omit them or use dct "
-                         "or dst",
-                         desc->kinds, type->name);
+    int status = take_extents(desc, t);
+    if (!status)
+        status = take_lines(desc, t);
     if (status)
         return status;
-    status = take_kinds(!free_kinds   ? default_kinds(t, "1,1,1")
-                        : desc->kinds ? desc->kinds
-                                      : default_kinds(t, "2,2,2"),
-                        type->family, t);
-    for (int axis = X; axis <= Z; axis++)
-        t->line[axis].kind = axis == X && axes->dimensions == 2 ? PF_SKIP : type->kind[axis];
-    if (!status)
-        status = take_skipped(desc->skip ? desc->skip : "", t);
-    if (!status)
+    if (axes->dimensions == 2)
+        t->line[X].kind = PF_SKIP;
+    t->real_output = !has(t, PF_R2C) && !has(t, PF_DFT);
+    t->real_input = t->real_output || has(t, PF_R2C);
+    if (!(status = take_skipped(desc->skip ? desc->skip : "", t)))
         status = take_padding(desc, t);
-    t->real_input = type->kind[Z] != PF_DFT;
-    t->real_output = type->kind[Y] == PF_R2R;
-    if (type->kind[Z] == PF_R2C)
+    if (t->line[Z].kind == PF_R2C)
         t->modes[Z] = t->n[Z] / 2 + 1;
     for (int axis = X; axis <= Z; axis++)
         t->scale *= line_scale(&t->line[axis], t->points[axis]);

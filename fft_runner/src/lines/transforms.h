@@ -26,5 +26,5 @@ struct pf_transform {
     double scale;       /* backward after forward gives this times the input */
 };
 
-extern const struct pf_table pf_types;
+extern const struct pf_table pf_types, pf_line_kinds;
 int pf_transform_make(const pencilfft_desc *desc, struct pf_transform *transform);
