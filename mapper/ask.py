@@ -271,7 +271,7 @@ def ask(machine: str | None = None, network: str | PathLike[str] | None = None,
         found = Question(site=site, among=free if count else None, neighbours=Fraction(neighbours),
                         transform=transform, machine=machine, costs=_costs(described, bandwidth),
                         notes=(*_notes(network, described, used, count), *notes, *_tasks_of_job(tasks_of_job)),
-                        hosts=_all_names(listed) or names_of_free or named or None,
+                         hosts=_all_names(listed) or names_of_free or named or None,
                         decomposition=one, decompositions=CHOSEN if decomposition is None else (one,),
                         robust=robust, halo=planes)
         return with_launcher(found, launcher, environ, names, described)

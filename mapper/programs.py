@@ -134,10 +134,10 @@ def place_program(where: Question, traffic: Traffic, placements: tuple[str, ...]
     rule = routing_named(name, where.network)
     grid, bound = ProcessGrid(traffic.n_ranks, 1), kind_of(where.network).program_bound(where.site, traffic)
     own, within = _own(where, traffic, name), search_of(effort, seed, seconds)
-    mappings = [own]
+    mappings, least = [own], predict_program(own, traffic, name).link_bytes
     for text in placements:
         mapping = _placed(where, traffic, grid, text, rule, within)
-        if text == BEST and not _better(mapping, own, traffic, name):
+        if text == BEST and predict_program(mapping, traffic, name).link_bytes >= least:
             mapping = Mapping(own.network, grid, own.tasks_per_node, own.node_of_rank, own.slot_of_rank, BEST)
         if text != own.name:
             mappings.append(mapping)
@@ -189,7 +189,7 @@ def rank_options(where: Question, traffics: dict[str, Traffic], placement: str =
         quick = {name: placed(name, "quick") for name in others}
         others = sorted(quick, key=lambda name: quick[name].best.link_bytes)
         options = [*(placed(name, effort) for name in (first, *others[:MOST_SEARCHED - 1])),
-                 *(quick[name] for name in others[MOST_SEARCHED - 1:])]
+                   *(quick[name] for name in others[MOST_SEARCHED - 1:])]
     else:
         options = [placed(name, effort) for name in traffics]
     least, names = min(option.best.link_bytes for option in options), list(traffics)
@@ -253,10 +253,6 @@ def _own(where: Question, traffic: Traffic, routing: str) -> Mapping:
     others = [default(order, site, grid) for order in site.launch.orders[1:]]
     placements = [launched(site, grid), *others]
     return min(placements, key=lambda m: predict_program(m, traffic, routing).link_bytes) if others else placements[0]
-
-
-def _better(mapping: Mapping, own: Mapping, traffic: Traffic, routing: str) -> bool:
-    return predict_program(mapping, traffic, routing).link_bytes < predict_program(own, traffic, routing).link_bytes
 
 
 def _placed(where: Question, traffic: Traffic, grid: ProcessGrid, text: str, rule: Rule, within: Search) -> Mapping:
@@ -377,7 +373,7 @@ def _program(line: str, where: Any) -> Any:
                          for run in record["runs"])
         bound = kind_of(network).program_bound(Site(network), traffic)
         placed_program = PlacedProgram(traffic, mappings, tuple(predict_program(m, traffic, record["routing"], bound)
-                                                       for m in mappings))
+                                                                for m in mappings))
         runs = tuple(Measured(float(run["seconds"]), (float(min(run["carried"])), float(max(run["carried"]))))
                      for run in record["runs"])
         return ProgramRuns(str(record["program"]), placed_program, runs,

@@ -117,7 +117,7 @@ def test_several_numbers_of_tasks_on_a_node_are_ranked_together(pencilmap):
         return {(p["tasks_per_node"], tuple(p["grid"])): p["seconds"] for p in rows if p["placement"] == "best"}
 
     assert best("2,1") == best("1") | best("2") and {tasks for tasks, _ in best("2,1")} == {1, 2}
-    text = " ".join(pencilmap(*asked, "-t", "1,2", "--wide")[1].split())
+    text = pencilmap.said(*asked, "-t", "1,2", "--wide")
     assert text.startswith("Use 1 task per node with grid ") and "torus 4x4 with 1 or 2 tasks per node" in text
     assert " per node kind grid " in text and "too near to tell: 16x1, slab 16, 2 tasks per node with 2x16 and" in text
 
@@ -164,8 +164,7 @@ def test_the_free_nodes_of_a_cluster_become_a_line_of_the_job_script(pencilmap, 
     monkeypatch.chdir(tmp_path)
     (tmp_path / "topology.conf").write_text(TOPOLOGY)
     (tmp_path / "free.txt").write_text(SINFO)
-    status, out, _ = pencilmap(*words, *QUICK)
-    assert status == 0
+    out = pencilmap.out(*words, *QUICK)
     [listed] = re.findall(r"^#SBATCH --nodelist=(\S+)$", out, re.MULTILINE)
     hosts = expand_hosts(listed)
     assert len(hosts) == 4 and set(hosts) <= set(FREE)

@@ -85,9 +85,8 @@ def test_page_shows_the_launch_order_and_the_placement(pencilmap, tmp_path):
     path.write_text("pencilmap traffic 1\nranks 16\nseconds 2.5\nphase 0 times 1 seconds 0.0\nphase 1 times 1 seconds 0.0\n"
                     f"{pairs}end {pairs.count(chr(10))}\n")
     page = tmp_path / "t.html"
-    status, out, err = pencilmap("predict", "--network", "4x4", "--bandwidth", "1 MB/s", "--traffic", path, "--placement",
-                                 "best", "--page", page)
-    assert status == 0, err
+    out = pencilmap.out("predict", "--network", "4x4", "--bandwidth", "1 MB/s", "--traffic", path, "--placement",
+                        "best", "--page", page)
     text = page.read_text()
     data = json.loads(text.split('type="application/json">')[1].split("</script>")[0])
     assert [view["title"].split(", ")[1] for view in data["views"]] == ["block order", "best"]
@@ -137,8 +136,7 @@ def test_every_answer_says_that_cables_are_assumed(pencilmap, tmp_path, monkeypa
     program = (*network, "--traffic", "traffic.txt")
     for words in (("predict", *network, *grid), ("draw", "--what", "loads", *network, *grid), ("predict", *program),
                   ("map", *program, "-f", "slurm", "-o", "hosts"), ("check", "hosts", *program)):
-        status, out, err = pencilmap(*words)
-        assert status == 0, err
+        out = pencilmap.out(*words)
         assert out.count("as many cables up as down are assumed") == 1, words
 
 
@@ -183,8 +181,7 @@ def test_a_file_for_the_fastest_option_is_written_only_if_it_is_needed(pencilmap
 def test_other_grids_of_a_code_are_ranked_beside_the_traced_one(pencilmap, pencilmap_json, tmp_path):
     trace = Path(__file__).parents[1] / "mapper/traces/lammps-cube-16.txt"
     on = ("--network", "4x4", "--traffic", f"2 2 4={trace}", "--code", "lammps", *QUICK)
-    status, out, err = pencilmap("plan", *on, "--notes")
-    assert status == 0, err
+    out = pencilmap.out("plan", *on, "--notes")
     said = " ".join(out.split())
     assert said.startswith("Launch with processors 4 4 1, no file is needed: 1.31x faster on the links than 2 2 4 in block")
     assert "the traffic of 14 of 15 options is predicted from that of 2 2 4" in said
