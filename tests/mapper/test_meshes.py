@@ -206,6 +206,7 @@ def test_an_all_to_all_uses_the_twists_of_a_slice():
     ("data=8:all-gather:4", UnitError, "axis data: '4' is not a quantity in byte"),
     ("data=8:all-gather:4GB/s", UnitError, "did you mean '4 GB'"), ("data=8:all-gather:-1GB", UnitError, "zero or more"),
     ("a=2,a=4", GridError, "two axes are named a"), ("a=2:permute:1B,b=2", GridError, "axis b has no collective"),
+    (",".join(f"a{k}=1" for k in range(33)), GridError, "at most 32"),
     ("a=2:permute:0B,b=2:permute:0B", GridError, "no axis sends any bytes"), ("a=9999999999", GridError, "not understood")])
 def test_axes_that_are_not_understood_are_refused(text, error, words):
     with pytest.raises(error, match=words):
@@ -214,7 +215,7 @@ def test_axes_that_are_not_understood_are_refused(text, error, words):
 
 @pytest.mark.parametrize("site, axes, words", [
     (Site(network_named("4x4"), 1), "a=4", "axes of 4 are 4 devices, but torus 4x4 has 16"),
-    (Site(network_named("4x4"), 2), "a=4,b=4", "has 32"),
+    (Site(network_named("4x4"), 2), "a=4,b=4", "has 32"), (Site(network_named("64x64x64"), 1), "a=262144", "is too large"),
     (Site(network_named("hyperx:4x4,hosts=1"), 1), "a=16", "no coordinates")])
 def test_slices_that_axes_do_not_fill_are_refused(site, axes, words):
     with pytest.raises(PencilmapError, match=words):
