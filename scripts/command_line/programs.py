@@ -36,6 +36,7 @@ from pencilmap.model.predict.program import ProgramPrediction, predict_program
 from pencilmap.model.predict.question import Question
 from pencilmap.model.times.expected import no_range
 from pencilmap.model.traffic.other_grids import CODES
+from pencilmap.model.traffic.patterns import patterns
 from pencilmap.model.traffic.program import Traffic
 from pencilmap.scripts.command_line import inside
 from pencilmap.scripts.command_line.answers import STATIC, STATICALLY, agrees, is_static_likely, launch_notes
@@ -72,10 +73,26 @@ class Ranked(NamedTuple):
                 *([f"the traffic of {number - traced} of {number} options is predicted from that of "
                    f"{', '.join(self.files)}"] if number > traced else [])]
 
+    @property
+    def keeps_usual(self) -> bool:
+        """Whether the option that is named first, without a file, is as good as any other."""
+        best = self.options[0]
+        return (best is self.usual and not best.needs_file) or _joint(self).advice.startswith("placement can")
+
+    @property
+    def codes(self) -> str:
+        """A sentence with the names for `--code` of programs with the pattern of the only trace, "" if none is known."""
+        for pattern in patterns(self.usual.placed.traffic) if len(self.options) == 1 else ():
+            names = [name for name, code in CODES.items() if (code.kind, code.axes) == (pattern.kind, len(pattern.extents))]
+            if names:
+                return f"--code NAME also ranks the other grids of {pattern}: {', '.join(names)}"
+        return ""
+
     def as_dict(self, option: Option) -> dict[str, Any]:
         """Return an option as JSON values."""
         name = {"option": option.name} if len(self.options) > 1 else {}
-        return {**name, **_as_dict(self.files.get(option.name, self.files[self.usual.name]), option.placed)}
+        keep = {"keep": option is self.usual and self.keeps_usual}
+        return {**name, **keep, **_as_dict(self.files.get(option.name, self.files[self.usual.name]), option.placed)}
 
 
 def rank_program(where: Question, named: Sequence[str], code: str | None, placement: str | None, effort: str,
@@ -118,6 +135,7 @@ def plan_program(where: Question, ranked: Ranked, *, top: int, all_notes: bool, 
         labelled("write", " ".join(["pencilmap map", *_options_of_best(ranked, nodes), "-o FILE"]), shell=True)
         echo()
     show_options(ranked, top)
+    say_lines([("grids", ranked.codes)] if ranked.codes else [])
     show_notes(_notes(where, best.placed) + ranked.notes, all_notes)
 
 
