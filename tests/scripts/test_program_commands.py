@@ -135,8 +135,9 @@ def test_predict_searches_as_long_as_map_and_from_the_same_seed(pencilmap_json, 
     on = ("--network", "dragonfly:a=4,p=2,h=2", "--traffic", path, *QUICK, "--seed", "3")
     written = pencilmap_json.one("map", *on, "-f", "slurm", "-o", tmp_path / "t.hosts")["predictions"][-1]
     assert pencilmap_json.one("predict", *on)["predictions"][-1] == written
-    status, _, err = pencilmap("predict", *on, "--time-limit", "1")
-    assert status == 2 and "--effort says how long" in err
+    for command in (("predict",), ("plan",), ("map", "-f", "slurm", "-o", tmp_path / "t.hosts")):
+        status, out, _ = pencilmap(*command, *on[:4], "--time-limit", "0.01", "--notes")
+        assert status == 0 and "the time limit cut the search short" in " ".join(out.split()), command
 
 
 def test_every_answer_says_that_cables_are_assumed(pencilmap, tmp_path, monkeypatch):
