@@ -13,7 +13,7 @@ from functools import cmp_to_key
 from itertools import groupby, product
 from math import prod
 from os import PathLike
-from pathlib import Path
+from os.path import exists
 from typing import Any, NamedTuple
 
 from numpy import base_repr
@@ -146,7 +146,7 @@ def is_typed(text: str | PathLike[str]) -> bool:
     >>> is_typed("c[010-023,200]"), is_typed("a,b-1"), is_typed("hosts.txt"), is_typed("topology.conf,taper=2")
     (True, True, False, False)
     """
-    return bool(_TYPED.fullmatch(str(text))) and not Path(text).exists()
+    return bool(_TYPED.fullmatch(str(text))) and not exists(text)  # also of a text that is too long for a name
 
 
 def hosts_document(text: str | PathLike[str]) -> Document:

@@ -35,6 +35,19 @@ def test_answers_have_the_form_of_the_schema(pencilmap_json, ring, tmp_path, net
         assert last["gain"] == pytest.approx(first["link_bytes"] / last["link_bytes"])
 
 
+def test_a_plan_names_the_codes_of_its_trace_and_whether_to_keep_it(pencilmap, pencilmap_json, tmp_path):
+    path = tmp_path / "halo.txt"
+    path.write_text("".join(f"{r} {r // 4 * 4 + (r + s) % 4} 100\n{r} {(r + 4 * s) % 16} 100\n"
+                            for r in range(16) for s in (1, 3)))
+    for network, keep in (("4x4", True), ("2x2x4", False)):
+        asked = ("plan", "--network", network, "--traffic", path, *QUICK)
+        assert "--code NAME also ranks the other grids of a halo of 4x4 ranks, periodic: " in pencilmap(*asked)[1]
+        found = pencilmap_json.one(*asked)
+        gain = found["predictions"][-1]["gain"]
+        assert found["keep"] == (gain < 1.01) == keep
+    assert "--code" not in pencilmap(*asked, "--code", "cart2d")[1]
+
+
 @pytest.mark.parametrize("network", ["4x2", "lumi-c"])
 def test_all_routings_are_compared_for_a_program(pencilmap, pencilmap_json, ring, tmp_path, network):
     where = ("--machine", network, "--nodes", "8", "-t", "1") if "-" in network else ("--network", network)
@@ -122,8 +135,9 @@ def test_predict_searches_as_long_as_map_and_from_the_same_seed(pencilmap_json, 
     on = ("--network", "dragonfly:a=4,p=2,h=2", "--traffic", path, *QUICK, "--seed", "3")
     written = pencilmap_json.one("map", *on, "-f", "slurm", "-o", tmp_path / "t.hosts")["predictions"][-1]
     assert pencilmap_json.one("predict", *on)["predictions"][-1] == written
-    status, _, err = pencilmap("predict", *on, "--time-limit", "1")
-    assert status == 2 and "--effort says how long" in err
+    for command in (("predict",), ("plan",), ("map", "-f", "slurm", "-o", tmp_path / "t.hosts")):
+        status, out, _ = pencilmap(*command, *on[:4], "--time-limit", "0.01", "--notes")
+        assert status == 0 and "the time limit cut the search short" in " ".join(out.split()), command
 
 
 def test_every_answer_says_that_cables_are_assumed(pencilmap, tmp_path, monkeypatch):
