@@ -177,7 +177,8 @@ def _option_sentences(where: Question, ranked: Ranked, file: str) -> list[str]:
         return [f"Keep {usual.name}, no file is needed: {advice}."]
     start = f"{best.name} and {file}" if best.needs_file else f"{best.name}, no file is needed"
     if best is usual and not best.needs_file:
-        said = f"Keep {start}: no other of {len(others) + 1} options is {1 + SAME:.2f}x faster (predicted)."
+        other = f"other of {len(others) + 1} options" if others else "other placement"
+        said = f"Keep {start}: no {other} is {1 + SAME:.2f}x faster (predicted)."
     else:
         said = f"Launch with {start}: {_compared(p, first, f'{usual.name} in {_launch_name(where, first)}')} (predicted)."
     return [said, f"With {best.name}, {_bound(p)}. {capitalised(advice)}."]
