@@ -9,7 +9,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping as 
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from os import PathLike, fspath
-from pathlib import Path
+from os.path import exists
 from typing import Any
 
 import numpy as np
@@ -271,7 +271,7 @@ def ask(machine: str | None = None, network: str | PathLike[str] | None = None,
         found = Question(site=site, among=free if count else None, neighbours=Fraction(neighbours),
                         transform=transform, machine=machine, costs=_costs(described, bandwidth),
                         notes=(*_notes(network, described, used, count), *notes, *_tasks_of_job(tasks_of_job)),
-                        hosts=_all_names(listed) or names_of_free or named or None,
+                         hosts=_all_names(listed) or names_of_free or named or None,
                         decomposition=one, decompositions=CHOSEN if decomposition is None else (one,),
                         robust=robust, halo=planes)
         return with_launcher(found, launcher, environ, names, described)
@@ -468,7 +468,7 @@ def _hosts(given: str | PathLike[str] | None, question: Question) -> tuple[Hosts
     """Return the names of the nodes, and a note if their places were guessed."""
     if given is None:
         return Hosts(question.network, hosts=question.hosts), ()
-    if "{" in str(given) and not Path(given).exists():
+    if "{" in str(given) and not exists(given):
         return Hosts(question.network, str(given)), ()
     listed = read_table(given, question.network)
     if not listed.hosts:

@@ -87,8 +87,8 @@ def messages_of(grid: ProcessGrid, transform: Transform | None, halo: Halo | Non
     """Return the messages of a transform and its halos, each with the weight of its bytes: 1, or without a size their part
     of the array.
     """
-    found = [(each, 1.0 if transform else 1 / each.total_bytes) for each in exchanges(grid, transform)]
-    return [*found, (halo.messages(grid, transform), halo.weight)] if halo and transform else found
+    result = [(exchange, 1.0 if transform else 1 / exchange.total_bytes) for exchange in exchanges(grid, transform)]
+    return [*result, (halo.messages(grid, transform), halo.weight)] if halo and transform else result
 
 
 def messages_of_program(traffic: Traffic) -> Messages:
@@ -123,12 +123,12 @@ def place_inside(mapping: Mapping, messages: Messages, job: Job, alike: bool, wi
     hops, orders = _hops(node), _orders(node)
 
     def inner(slots: Iterable[Ints]) -> Inner:
-        found = [_inner(matrix, hops, node.package, some) for matrix, some in zip(matrices, slots)]
-        return Inner(sum(each.hop_bytes for each in found), max(each.package_bytes for each in found))
+        result = [_inner(matrix, hops, node.package, some) for matrix, some in zip(matrices, slots)]
+        return Inner(sum(each.hop_bytes for each in result), max(each.package_bytes for each in result))
 
     name, first = min(((name, inner([order] * len(ranks))) for name, order in orders.items()), key=lambda each: each[1][0])
     if within is None:
-        slots = [mapping.slot_of_rank[some] % T for some in ranks]
+        slots = [mapping.slot_of_rank[rank] % T for rank in ranks]
         return Inside(mapping, job, name, first, inner(slots), in_bytes)
     if alike:
         slot = _searched([_summed(matrices, T)], node, list(orders.items()), within)[0]
@@ -137,25 +137,25 @@ def place_inside(mapping: Mapping, messages: Messages, job: Job, alike: bool, wi
     else:
         slots = used = _searched(matrices, node, list(orders.items()), within)
     slot_of_rank = mapping.slot_of_rank // T * T
-    for some, slot in zip(ranks, used):
-        slot_of_rank[some] += slot[:len(some)]
+    for rank, slot in zip(ranks, used):
+        slot_of_rank[rank] += slot[:len(rank)]
     return Inside(replace(mapping, slot_of_rank=slot_of_rank), job, name, first, inner(slots), in_bytes)
 
 
 def _matrices(messages: Messages, host: Ints, ranks: Sequence[Ints]) -> list[Any]:
     """Return the bytes between the ranks of each host: float arrays, shape (n, n)."""
     P = len(host)
-    number, place, found = np.empty(P, np.int64), np.empty(P, np.int64), [np.zeros((len(some),) * 2) for some in ranks]
-    for i, some in enumerate(ranks):
-        number[some], place[some] = i, np.arange(len(some))
+    number, place, result = np.empty(P, np.int64), np.empty(P, np.int64), [np.zeros((len(rank),) * 2) for rank in ranks]
+    for i, rank in enumerate(ranks):
+        number[rank], place[rank] = i, np.arange(len(rank))
     for exchange, weight in messages:
         pairs = messages_within(exchange, host)
         order = np.argsort(number[pairs.row], kind="stable")
         row, col, data = pairs.row[order], pairs.col[order], pairs.data[order] * weight
         ends = np.searchsorted(number[row], np.arange(len(ranks) + 1))
-        for matrix, a, b in zip(found, ends, ends[1:]):
+        for matrix, a, b in zip(result, ends, ends[1:]):
             matrix[place[row[a:b]], place[col[a:b]]] += data[a:b]
-    return found
+    return result
 
 
 def _summed(matrices: Iterable[Floats], T: int) -> Floats:
@@ -197,14 +197,14 @@ def _inner(matrix: Floats, hops: Floats, package: Ints, slots: Ints) -> Inner:
 def _searched(matrices: Sequence[Floats], node: Node, known: list[tuple[str, Ints]], within: Search) -> list[Ints]:
     """Return the slots of the ranks of each node, from one search for each different matrix."""
     different = {matrix.tobytes(): matrix for matrix in matrices}
-    found: dict[bytes, Ints] = {}
+    result: dict[bytes, Ints] = {}
     for key, matrix in different.items():
-        last = list(found.values())[-1:]
+        last = list(result.values())[-1:]
         starts = [(name, slots[:len(matrix)]) for name, slots in (*known, *(("another node", slots) for slots in last))
                   if len(slots) >= len(matrix)]
         part = within.part(1 / len(different))
-        found[key] = _search(matrix, node, starts, part, len(different) <= MOST_BY_SCOTCH)
-    return [found[matrix.tobytes()] for matrix in matrices]
+        result[key] = _search(matrix, node, starts, part, len(different) <= MOST_BY_SCOTCH)
+    return [result[matrix.tobytes()] for matrix in matrices]
 
 
 def _search(matrix: Floats, node: Node, known: list[tuple[str, Ints]], within: Search, scotch: bool) -> Ints:

@@ -299,12 +299,12 @@ def expected(machine: Machine | None, environ: Mapping[str, str]) -> Choice | No
     return Choice(name, f"the job around this command ({title})") if name else None
 
 
-def choose(given: str | None, machine: Machine | None, environ: Mapping[str, str]) -> Choice:
+def choose(name: str | None, machine: Machine | None, environ: Mapping[str, str]) -> Choice:
     """Return the format to write.
 
     Parameters
     ----------
-    given : str or None
+    name : str or None
         The format that the user named.
     machine : Machine or None
         Its file may name the formats of its launcher (figure ``formats``), the first of which is taken.
@@ -317,8 +317,8 @@ def choose(given: str | None, machine: Machine | None, environ: Mapping[str, str
         If nothing gives a format; the message names two of them, or tells why the files of the job cannot be read.
     """
     expected_ = expected(machine, environ)
-    if given is not None:
-        return Choice(given, "", caveats=expected_.caveats if expected_ and given in expected_.names else ())
+    if name is not None:
+        return Choice(name, "", caveats=expected_.caveats if expected_ and name in expected_.names else ())
     if expected_:
         return expected_
     look_around(environ)  # tells what is wrong with the files of the job

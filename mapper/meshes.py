@@ -28,9 +28,11 @@ from pencilmap.model.traffic.collectives import COLLECTIVES, PERMUTE, AxisLoads,
 
 MOST_STEPS = 300_000  # ways that a search looks at, in a second or two
 SAME = 1e-6  # loads that differ by less are equal
+MOST_AXES, MOST_DEVICES = 32, 32_768  # dimensions of an array; the largest slice has 18,432 devices
 TRADE = 0.01  # part of the bytes that a trade must save
 ROUNDED = 0.005  # a smaller change is not named
 THREE = "together", "in_turn", "all_to_all"
+ANY = "any"  # a collective that is not known
 USAGE = "data=8:all-reduce:1GB,tensor=16:all-gather:4GB"
 
 
@@ -82,15 +84,15 @@ def parse_axes(text: str) -> tuple[Axis, ...]:
 
 
 def axis_of(name: str, size: int, work: str | None) -> Axis:
-    """Return an axis whose collective and bytes are a text such as ``all-gather:4GB``; None if they are not known."""
+    """Return an axis whose collective and bytes are a text such as ``all-gather:4GB``; `ANY` or None: not known."""
     if size < 1:
         raise GridError(f"axis {name} has {size} devices; give 1 or more")
-    if work is None:
+    if work in (None, ANY):
         return Axis(name, size)
-    collective, _, n_bytes = (word.strip() for word in work.partition(":"))
+    collective, _, n_bytes = (word.strip() for word in str(work).partition(":"))
     if collective not in COLLECTIVES:
         raise GridError(f"axis {name}: collective {collective[:40]!r} is unknown{near(collective, COLLECTIVES)}; known are "
-                        f"{', '.join(COLLECTIVES)}")
+                        f"{', '.join((*COLLECTIVES, ANY))}")
     if not n_bytes:
         raise GridError(f"axis {name}: {collective} of how many bytes? Write the bytes of a device with a unit, e.g. "
                         f"{name}={size}:{collective}:1GB; sizes in proportion are enough")
@@ -101,8 +103,10 @@ def axis_of(name: str, size: int, work: str | None) -> Axis:
 
 
 def checked_axes(axes: Sequence[Axis]) -> tuple[Axis, ...]:
-    """Return the axes; raise GridError if two have one name, or if only some of several devices have a collective."""
+    """Return the axes; raise GridError if they are too many, two have one name, or only some have a collective."""
     names = [axis.name for axis in axes]
+    if len(names) > MOST_AXES:
+        raise GridError(f"a mesh of {len(names)} axes is too large; give at most {MOST_AXES}, and leave out axes of 1")
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise GridError(f"two axes are named {twice}; give each axis a name of its own")
     known = [bool(axis.collective) for axis in axes if axis.size > 1]
@@ -281,6 +285,8 @@ def best_mesh(site: Site, axes: Sequence[Axis], jax_order: Ints | None = None) -
         raise GridError(f"a mesh of devices needs a whole torus or mesh; {network.title} "
                         f"{'has nodes that are not used' if network.has_coordinates else 'has no coordinates'}")
     check_devices(axes, n_devices, network.title)
+    if n_devices > MOST_DEVICES:
+        raise GridError(f"a mesh of {n_devices} devices is too large; at most {MOST_DEVICES} are possible")
     return _Search(site, tuple(axes)).meshes(jax_order)
 
 

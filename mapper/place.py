@@ -75,7 +75,7 @@ def best_placement(question: Question, grid: ProcessGrid, within: Search | None 
     is_whole = _is_whole(question, grid)
     if question.schedule == SEQUENCE and question.transform and is_whole:
         placements = [best_product_of(as_torus(site.network), grid, site.tasks_per_node, uneven)
-                 for uneven in _uneven(question, grid)]
+                      for uneven in _uneven(question, grid)]
     several = objectives("overlap" if brief and question.schedule == BEST else question.schedule, grid, question.direction)
     several = several if not brief or is_whole else several[:1]
     steps = parts(len(several) * (1 + (question.halo is not None)))
@@ -84,8 +84,8 @@ def best_placement(question: Question, grid: ProcessGrid, within: Search | None 
         own = within.part(1 if is_first else 0 if brief else 1 / len(several))  # without a search products may be better
         with next(steps):
             placements += [placement for uneven in _uneven(question, grid)
-                      for placement in candidates(site, grid, objective, own.part(1), rules, uneven, question.robust)
-                      if not (placement.is_product and placement in placements)]
+                           for placement in candidates(site, grid, objective, own.part(1), rules, uneven, question.robust)
+                           if not (placement.is_product and placement in placements)]
         if question.halo and question.transform:
             from pencilmap.mapper.searches.traffic_search import search_transform  # few questions have halos
 
@@ -96,12 +96,12 @@ def best_placement(question: Question, grid: ProcessGrid, within: Search | None 
     return best if alone else or_launch(question, *best)
 
 
-def or_launch(question: Question, placed: Placement, prediction: Prediction) -> Placed:
+def or_launch(question: Question, placement: Placement, prediction: Prediction) -> Placed:
     """Return a placement and its prediction, or those of the launch order of its grid if that is faster."""
     launch = launched(question.site, prediction.grid)
-    if not placed.is_product and placed.mapping().is_at(launch):
-        return placed, prediction
-    both = (placed, prediction), (launch, answer(question, launch, prediction.placement))
+    if not placement.is_product and placement.mapping().is_at(launch):
+        return placement, prediction
+    both = (placement, prediction), (launch, answer(question, launch, prediction.placement))
     return min(both, key=lambda pair: tuple(worth(pair[1], by) for by in BY))
 
 

@@ -40,6 +40,7 @@ class PlacedProgram:
     traffic: Traffic
     mappings: tuple[Mapping, ...]
     predictions: tuple[ProgramPrediction, ...]
+    cut_short: bool = False  #: whether a time limit ended the search
 
     @property
     def best(self) -> tuple[Mapping, ProgramPrediction]:
@@ -108,7 +109,7 @@ def traffic_of(where: Question, path: str | PathLike[str]) -> Traffic:
 
 
 def place_program(where: Question, traffic: Traffic, placements: tuple[str, ...] = (BEST,), routing: str | None = None,
-                  effort: str = "normal", seed: int = 1) -> PlacedProgram:
+                  effort: str = "normal", seed: int = 1, seconds: float | None = None) -> PlacedProgram:
     """Return the launcher's order and other placements of a program, with predictions.
 
     Parameters
@@ -121,6 +122,8 @@ def place_program(where: Question, traffic: Traffic, placements: tuple[str, ...]
     effort : str
         See `pencilmap.mapper.base.search.EFFORTS`.
     seed : int
+    seconds : float, optional
+        Time limit of the search.
 
     Raises
     ------
@@ -130,17 +133,17 @@ def place_program(where: Question, traffic: Traffic, placements: tuple[str, ...]
     name = routing or default_routing(where.network)
     rule = routing_named(name, where.network)
     grid, bound = ProcessGrid(traffic.n_ranks, 1), kind_of(where.network).program_bound(where.site, traffic)
-    own, within = _own(where, traffic, name), search_of(effort, seed)
-    mappings = [own]
+    own, within = _own(where, traffic, name), search_of(effort, seed, seconds)
+    mappings, least = [own], predict_program(own, traffic, name).link_bytes
     for text in placements:
         mapping = _placed(where, traffic, grid, text, rule, within)
-        if text == BEST and not _better(mapping, own, traffic, name):
+        if text == BEST and predict_program(mapping, traffic, name).link_bytes >= least:
             mapping = Mapping(own.network, grid, own.tasks_per_node, own.node_of_rank, own.slot_of_rank, BEST)
         if text != own.name:
             mappings.append(mapping)
     adaptive = within.budget > 0  # the rules of adaptive routers solve linear programs
     return PlacedProgram(traffic, tuple(mappings), tuple(
-        predict_program(m, traffic, routing, bound, adaptive) for m in mappings))
+        predict_program(m, traffic, routing, bound, adaptive) for m in mappings), within.cut_short)
 
 
 @dataclass(frozen=True)
@@ -163,7 +166,7 @@ class Option:
 
 
 def rank_options(where: Question, traffics: dict[str, Traffic], placement: str = BEST, routing: str | None = None,
-                 effort: str = "normal", seed: int = 1) -> tuple[Option, ...]:
+                 effort: str = "normal", seed: int = 1, seconds: float | None = None) -> tuple[Option, ...]:
     """Return the options of a program with a placement of each, the fastest first.
 
     Among options within 1 % of the fastest, those that need no file come first, then those that are named first.
@@ -173,18 +176,20 @@ def rank_options(where: Question, traffics: dict[str, Traffic], placement: str =
     where : Question
     traffics : dict of Traffic
         The traffic of each option. The first option is always searched with the full effort.
-    placement, routing, effort, seed
-        As those of `place_program`.
+    placement, routing, effort, seed, seconds
+        As those of `place_program`. All searches together have the time limit.
     """
+    each = seconds and seconds / min(len(traffics), MOST_SEARCHED)
+
     def placed(name: str, effort: str) -> Option:
-        return Option(name, place_program(where, traffics[name], (placement,), routing, effort, seed))
+        return Option(name, place_program(where, traffics[name], (placement,), routing, effort, seed, each))
 
     first, *others = traffics
     if len(others) >= MOST_SEARCHED:
         quick = {name: placed(name, "quick") for name in others}
         others = sorted(quick, key=lambda name: quick[name].best.link_bytes)
         options = [*(placed(name, effort) for name in (first, *others[:MOST_SEARCHED - 1])),
-                 *(quick[name] for name in others[MOST_SEARCHED - 1:])]
+                   *(quick[name] for name in others[MOST_SEARCHED - 1:])]
     else:
         options = [placed(name, effort) for name in traffics]
     least, names = min(option.best.link_bytes for option in options), list(traffics)
@@ -248,10 +253,6 @@ def _own(where: Question, traffic: Traffic, routing: str) -> Mapping:
     others = [default(order, site, grid) for order in site.launch.orders[1:]]
     placements = [launched(site, grid), *others]
     return min(placements, key=lambda m: predict_program(m, traffic, routing).link_bytes) if others else placements[0]
-
-
-def _better(mapping: Mapping, own: Mapping, traffic: Traffic, routing: str) -> bool:
-    return predict_program(mapping, traffic, routing).link_bytes < predict_program(own, traffic, routing).link_bytes
 
 
 def _placed(where: Question, traffic: Traffic, grid: ProcessGrid, text: str, rule: Rule, within: Search) -> Mapping:
@@ -372,7 +373,7 @@ def _program(line: str, where: Any) -> Any:
                          for run in record["runs"])
         bound = kind_of(network).program_bound(Site(network), traffic)
         placed_program = PlacedProgram(traffic, mappings, tuple(predict_program(m, traffic, record["routing"], bound)
-                                                       for m in mappings))
+                                                                for m in mappings))
         runs = tuple(Measured(float(run["seconds"]), (float(min(run["carried"])), float(max(run["carried"]))))
                      for run in record["runs"])
         return ProgramRuns(str(record["program"]), placed_program, runs,

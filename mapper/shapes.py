@@ -331,6 +331,50 @@ def slurm_dragonfly(free: Allocation, n_nodes: int, number: Ints | None = None) 
     return np.sort(nodes[order][np.argsort(turn, kind="stable")][:n_nodes])
 
 
+def slurm_block(free: Allocation, n_nodes: int, number: Ints | None = None, segment: int = 0, spread: bool = False) -> Ints:
+    """Return the nodes that Slurm's topology/block takes, if BlockSizes has the hosts of a leaf alone; none if a job waits.
+
+    The job takes as few leaves as full ones would be, or for each segment one. The next leaf is the one that can take the
+    rest and has the fewest free nodes, else the fullest; the last among equals. Each gives its first nodes.
+    Source: `eval_nodes_block` in src/plugins/topology/block/eval_nodes_block.c of Slurm, of November 2026.
+
+    Parameters
+    ----------
+    free : Allocation
+        Of a network with levels.
+    n_nodes : int
+    number : int array, shape (N,), optional
+        See `slurm_tree`.
+    segment : int
+        Nodes of a segment (``--segment``), no more than a leaf has; 0 for none.
+    spread : bool
+        Whether each segment has a leaf of its own (``--spread-segments``).
+
+    Examples
+    --------
+    >>> from pencilmap.model.kinds.fat_tree import parse
+    >>> free = Allocation(parse("leaves=3,hosts=3,up=1"), [0, 2, 3, 4, 5, 6])
+    >>> slurm_block(free, 4).tolist(), slurm_block(free, 3, segment=1, spread=True).tolist()
+    ([3, 4, 5, 6], [0, 3, 6])
+    """
+    nodes, unit = _by_number(free, number), free.network.levels[0].unit[:free.network.n_nodes]
+    left = [nodes[unit[nodes] == leaf] for leaf in np.unique(unit[nodes])[::-1]]
+    chosen, size = list[Ints](), segment or n_nodes
+    for _ in range(n_nodes // size):
+        rest, leaves = size, -(-size // int(np.bincount(unit).max()))
+        for _ in range(leaves):
+            at = min(range(len(left)), key=lambda i: len(left[i]) if len(left[i]) >= rest else 2 * len(nodes) - len(left[i]),
+                     default=-1)
+            if at < 0:
+                return np.zeros(0, dtype=np.int64)
+            chosen.append(left[at][:rest])
+            rest -= len(chosen[-1])
+            left[at] = left[at][:0] if spread else left[at][len(chosen[-1]):]
+        if rest:
+            return np.zeros(0, dtype=np.int64)
+    return np.sort(np.concatenate(chosen))
+
+
 def slurm_flat(free: Allocation, n_nodes: int, number: Ints | None = None) -> Ints:
     """Return the nodes that Slurm takes without a topology: the first of the shortest run of numbers with room for all.
 

@@ -405,7 +405,7 @@ def bruck_rounds(radix: int, exchange: Exchange, mapping: Mapping) -> tuple[Exch
 def node_rounds(exchange: Exchange, mapping: Mapping) -> tuple[Exchange, ...]:
     """Return a single round: a message from each node of a group to each other."""
     groups = [_of_group(ranks, mapping.node_of_rank[ranks], exchange.send_weight * weight, exchange.receive_weight)
-             for ranks, weight in zip(exchange.members, exchange.group_weight)]
+              for ranks, weight in zip(exchange.members, exchange.group_weight)]
     return (single_messages(exchange, *(np.concatenate(column) for column in zip(*groups))),)
 
 

@@ -114,7 +114,8 @@ def brief_searches(monkeypatch):
 def pencilmap(capsys, monkeypatch):
     """Call the command line in this process: ``pencilmap("predict", ...)`` -> (exit status, stdout, stderr).
 
-    Sentences are on one line each, an error and its help too, so that tests find words in them.
+    Sentences are on one line each, an error and its help too, so that tests find words in them. ``pencilmap.out(...)`` is
+    the output of a command that must succeed, ``pencilmap.said(...)`` the same with single blanks for all white space.
     """
     from pencilmap.scripts.command_line import tables
     from pencilmap.scripts.command_line.cli import main
@@ -134,6 +135,12 @@ def pencilmap(capsys, monkeypatch):
         err = re.sub(r"\nhelp: pencilmap[\w -]* --help(?=\n)", page, err)
         return status, out, re.sub(r"\nhelp: (?!pencilmap)", "; ", err)
 
+    def out(*arguments):
+        status, printed, err = run(*arguments)
+        assert status == 0, printed + err
+        return printed
+
+    run.out, run.said = out, lambda *arguments: " ".join(out(*arguments).split())
     return run
 
 

@@ -155,7 +155,7 @@ def look_around(environ: Mapping[str, str], paths: Iterable[str | PathLike[str]]
     """
     with reading("the environment", AllocationError):
         environments = [environment for reader in READERS.values() if reader.from_environment
-                if (environment := reader.from_environment(environ)) is not None]
+                        if (environment := reader.from_environment(environ)) is not None]
     files = [*([_named(network)] if network else []), *map(read_description, paths)]
     return combine(files, [*map(read_description, job), *environments], torus)
 

@@ -94,8 +94,8 @@ class Found:
         >>> found.tasks_per_node, found.most_tasks
         (1, 2)
         """
-        found = sorted({count for count in counts if count > 0})
-        return replace(self, tasks_per_node=min(found, default=None), most_tasks=found[-1] if len(found) > 1 else None)
+        result = sorted({count for count in counts if count > 0})
+        return replace(self, tasks_per_node=min(result, default=None), most_tasks=result[-1] if len(result) > 1 else None)
 
 
 def uneven(fewest: int | None, most: int | None) -> str | None:
@@ -314,17 +314,17 @@ def _numbered(torus: Torus,
 
 def _named(torus: Torus, hosts: Sequence[str], places: Any) -> tuple[Any, ...]:
     """Return nodes of hosts by known places, or by the numbers in their names. Hosts with known places may share a node."""
-    default, numbered, found, given = Hosts(torus), _by_number(places), list[Sequence[int]](), set[str]()
+    default, numbered, result, given = Hosts(torus), _by_number(places), list[Sequence[int]](), set[str]()
     for host in hosts:
         check_name(host)
         place = places.get(host) or numbered.get(_number(host)) or default.coordinates_in(host)
         if place is None or (host not in places and _number(host) not in numbered and torus.outside(place)):
             return None, {}, (f"the coordinates of host {host}: give a table NAME {' '.join(torus.axes)}, or a shape that "
                               f"fits the numbers in its name{from_one(torus, host)}")
-        found.append(place)
+        result.append(place)
         if host in places or _number(host) in numbered:
             given.add(host)
-    nodes, names, named = _nodes(torus, found), dict[int, str](), dict[str, int]()
+    nodes, names, named = _nodes(torus, result), dict[int, str](), dict[str, int]()
     for node, host in zip(nodes.tolist(), hosts):
         if node in names and not (host in given and names[node] in given):
             raise AllocationError(f"hosts {names[node]} and {host} have the same coordinates "
@@ -347,11 +347,11 @@ def guessed(network: Network, hosts: Mapping[str, int]) -> str | None:
 
 def from_one(network: Network, name: str) -> str:
     """Return the advice for a name whose numbers are outside a network, if they may count from 1; "" else."""
-    found = Hosts(network).coordinates_in(name) if not network.host_names else None
-    if not found or min(found) < 1 or network.outside([c - 1 for c in found]):
+    result = Hosts(network).coordinates_in(name) if not network.host_names else None
+    if not result or min(result) < 1 or network.outside([c - 1 for c in result]):
         return ""
     return (f"; if the names count from 1, write lines NAME {' '.join(network.axes)}, e.g. {name[:40]} "
-            f"{' '.join(str(c - 1) for c in found)}, or give a template such as node{{node+1}} as `hosts`")
+            f"{' '.join(str(c - 1) for c in result)}, or give a template such as node{{node+1}} as `hosts`")
 
 
 def _is_given(name: str, places: Any) -> bool:
@@ -361,24 +361,24 @@ def _is_given(name: str, places: Any) -> bool:
 
 def _number(name: str) -> Any:
     """Return the number in a name such as nid00012, so that other spellings match; None without a number."""
-    found = re.fullmatch(r"(?:nid)?0*([0-9]{1,9})", name)
-    return int(found[1]) if found else None
+    match = re.fullmatch(r"(?:nid)?0*([0-9]{1,9})", name)
+    return int(match[1]) if match else None
 
 
 def _by_number(places: dict[str, tuple[int, ...]]) -> dict[int, tuple[int, ...]]:
     return {_number(name): place for name, place in places.items() if _number(name) is not None}
 
 
-def _nodes(torus: Torus, found: Sequence[Any] | list[Sequence[int]]) -> Ints:
+def _nodes(torus: Torus, values: Sequence[Any] | list[Sequence[int]]) -> Ints:
     """Return numbers of the nodes at these coordinates."""
-    for coordinates in found:
+    for coordinates in values:
         if len(coordinates) != torus.n_dimensions:
             raise AllocationError(f"node {coordinates} has {len(coordinates)} coordinates, but torus {torus} has "
                                   f"{torus.n_dimensions} dimensions")
         problem = torus.outside(coordinates)
         if problem:
             raise AllocationError(problem)
-    return torus.node(np.array(found, dtype=np.int64).reshape(len(found), torus.n_dimensions))
+    return torus.node(np.array(values, dtype=np.int64).reshape(len(values), torus.n_dimensions))
 
 
 def shortened(hosts: Sequence[str], most: int = 4) -> str:

@@ -14,6 +14,12 @@ from pencilmap.model.base.reading import MOST_HOSTS
 
 PBS_KEY = re.compile(r"[ \t]+([A-Za-z_.]+) = (.*)")
 HEADS = {"NODELIST", "HOSTNAMES", "HOST_NAME"}
+HEADS_OF_SINFO = ("PARTITION AVAIL TIMELIMIT NODES STATE NODELIST", "NODELIST NODES PARTITION STATE", "NODELIST STATE",
+                  "STATE NODELIST")
+STATE = re.compile(r"(alloc(ated)?|blocked|comp(leting)?|down|drain(ed|ing)?|drng|fail(ing)?|future?|idle|inval|maint|"
+                   r"mix(ed)?|no_respond|npc|perfctrs|plnd|planned|pow_(dn|up)|power(ed|ing)_(down|up)|reboot\S*|"
+                   r"res(v|erved)|unk(nown)?)([*~#!%$@^-]|\+\S*)*", re.IGNORECASE)
+LIST_THEM = "list the hosts that the job may have, one in each line"
 IDLE = re.compile(r"idle[~#]?(\+(cloud|dynamic_norm|dynamic_future|powered_down|powering_up|power_up))*", re.IGNORECASE)
 
 
@@ -23,7 +29,7 @@ def free_hosts(document: Document) -> list[str] | None:
     Raises
     ------
     MapfileError
-        If no host is free, or a row is shorter than its head.
+        If no host is free, a row is shorter than its head, or other columns than the usual ones have no head.
 
     Examples
     --------
@@ -32,13 +38,28 @@ def free_hosts(document: Document) -> list[str] | None:
     >>> free_hosts(Document(b"HOST_NAME STATUS JL/U MAX NJOBS\\na ok - 8 0\\nb closed - 8 8\\n", "demo"))
     ['a']
     """
+    if not document.text.strip():
+        raise document.refuse(f"is empty; {LIST_THEM}")
+    if head := _missing_head(document):
+        return free_hosts(Document(f"{head}\n{document.text}".encode(), document.label))
     for looks_like, read in LISTS:
         if re.search(looks_like, document.text, re.MULTILINE):
             hosts = list(dict.fromkeys(read(document)))
             if not hosts:
-                raise document.refuse("has no free host; wait, or list the hosts that the job may have, one in each line")
+                raise document.refuse(f"has no free host; wait, or {LIST_THEM}")
             return hosts
+    for number, line in enumerate(document.text.splitlines(), 1):
+        if len(words := line.split()) > 1 and any(map(STATE.fullmatch, words)):
+            raise document.refuse("has states of hosts, but no heading says which words they are; give the output of sinfo "
+                                  "with its heading, without --noheader", number)
     return None
+
+
+def _missing_head(document: Document) -> str:
+    """Return the words above the rows of `sinfo --noheader`, also with -N, or with a format of hosts and state; "" else."""
+    rows = [words for line in document.text.splitlines() if (words := line.split())]
+    return next((head for head in HEADS_OF_SINFO if all(
+        len(words) == len(head.split()) and STATE.fullmatch(words[head.split().index("STATE")]) for words in rows)), "")
 
 
 def _rows(document: Document) -> Iterator[dict[str, str]]:

@@ -39,17 +39,18 @@ def find(document: Document) -> Found:
     return with_network(Found(), document, refuse=True)
 
 
-def named(text: str, found: Found) -> Found:
+def named(text: str, before: Found) -> Found:
     """Return the network of a file that is named as one, ``topology.conf`` or ``topology.conf,taper=2``.
 
     Facts that are found in the file stay if the file is a network by its content, too.
     """
     network, parts = _network_or_parts(lambda: read_named(text))
-    found = found if found.network or found.parts or found.torus == str(network) else Found()
-    facts = tuple(fact for fact in found.facts if fact.what not in ("torus", "network"))
+    before = before if before.network or before.parts or before.torus == str(network) else Found()
+    facts = tuple(fact for fact in before.facts if fact.what not in ("torus", "network"))
     if network and network.has_coordinates:
-        return replace(found, facts=(Fact("torus", str(network), text), *facts), torus=str(network), network=None, path=None)
-    return replace(found, facts=(_fact(network, parts, text), *facts), torus=None, network=network, parts=parts, path=text)
+        return replace(before, facts=(Fact("torus", str(network), text), *facts), torus=str(network), network=None,
+                       path=None)
+    return replace(before, facts=(_fact(network, parts, text), *facts), torus=None, network=network, parts=parts, path=text)
 
 
 def _network_or_parts(read: Callable[[], Any]) -> tuple[Any, PartsError | None]:
@@ -63,7 +64,7 @@ def _fact(network: Any, parts: Any, source: str) -> Fact:
     return Fact("network", parts.summary if parts else summary(network), source)
 
 
-def with_network(found: Found, document: Document, refuse: bool = False) -> Found:
+def with_network(description: Found, document: Document, refuse: bool = False) -> Found:
     """Return facts together with the network of their file, or with the reason why the file is no network.
 
     Raises
@@ -76,11 +77,11 @@ def with_network(found: Found, document: Document, refuse: bool = False) -> Foun
     except PencilmapError as error:
         if refuse:
             raise
-        return replace(found, missing=str(error))
+        return replace(description, missing=str(error))
     if network and network.has_coordinates:
-        return found
-    own = () if any(fact.what == "network" for fact in found.facts) else (_fact(network, parts, document.label),)
-    return replace(found, facts=(*found.facts, *own), network=network, parts=parts, path=document.label)
+        return description
+    own = () if any(fact.what == "network" for fact in description.facts) else (_fact(network, parts, document.label),)
+    return replace(description, facts=(*description.facts, *own), network=network, parts=parts, path=document.label)
 
 
 def summary(network: Any) -> str:

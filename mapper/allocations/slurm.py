@@ -231,7 +231,7 @@ def _region(document: Document, region: Any, dims: tuple[int, ...], above: dict[
     if len(hosts) != size[0] * size[1] * size[2]:
         raise document.refuse(f"{len(hosts)} hosts for a box of {'x'.join(map(str, size))}", line)
     places = {host: (anchor[0] + i % size[0], anchor[1] + i // size[0] % size[1], anchor[2] + i // (size[0] * size[1]))
-             for i, host in enumerate(hosts)}
+              for i, host in enumerate(hosts)}
     if (len(places) < len(hosts) or not places.keys().isdisjoint(above)
             or not set(places.values()).isdisjoint(above.values())):
         raise document.refuse("a host or a place of the torus is given twice", line)

@@ -11,6 +11,7 @@ from contextvars import ContextVar
 from time import monotonic
 from typing import Any
 
+SELDOM_S = 5.0  # between two lines of `now_and_then`
 _LISTENER: ContextVar[Callable[[str], None] | None] = ContextVar("listener", default=None)
 _PART: ContextVar[tuple[float, float]] = ContextVar("part", default=(0.0, 1.0))  # of the work, in which shares count
 
@@ -66,15 +67,15 @@ def say(line: str, share: float | None = None) -> None:
         listener(line if share is None else f"{100 * (first + min(share, 1) * (last - first)):.0f} %: {line}")
 
 
-def now_and_then(say_line: Callable[..., None], seconds: float = 5.0) -> Callable[..., None]:
-    """Return a listener that passes on at most one line in so many seconds, the first line after that time.
+def now_and_then(say_line: Callable[..., None]) -> Callable[..., None]:
+    """Return a listener that passes on at most one line in `SELDOM_S`, the first line after that time.
 
     >>> now_and_then(print)("too soon")
     """
     last = [monotonic()]
 
     def report(*arguments: Any) -> None:
-        if monotonic() - last[0] >= seconds:
+        if monotonic() - last[0] >= SELDOM_S:
             last[0] = monotonic()
             say_line(*arguments)
 

@@ -172,20 +172,20 @@ def plan(where: Question, *, by: str = TRANSFORM, effort: str = "normal",
     wanted = Wanted(first, by=by, effort=effort, decompositions=decompositions, grids=grids,
                      placements=placements, exchanges=exchanges, schedules=schedules)
     within = within or search_of(effort, seed, seconds)
-    if any(here.among for here in others or (where,)):
-        others = [site for here in others or (where,) for site in sites(here, _typical(here, grids))]
+    if any(other.among for other in others or (where,)):
+        others = [site for other in others or (where,) for site in sites(other, _typical(other, grids))]
     with part(0, BEFORE_SEARCH if wanted.searches else 1):
-        found, left_out = _of_shapes(wanted, [_on_shape(first, shape) for shape in others], top or TOP[effort]) \
+        searched, left_out = _of_shapes(wanted, [_on_shape(first, shape) for shape in others], top or TOP[effort]) \
             if others else (wanted.first(first), ())
-    leaders = wanted.leaders(found)
-    best = wanted.ranked(found)[0]
-    found = [*found, *(c for leader in leaders for c in wanted.scheduled(leader)),
-             *(c for leader in leaders[:EXCHANGED] for c in wanted.exchanged(leader, best.worth))]
+    leaders = wanted.leaders(searched)
+    best = wanted.ranked(searched)[0]
+    searched = [*searched, *(c for leader in leaders for c in wanted.scheduled(leader)),
+                *(c for leader in leaders[:EXCHANGED] for c in wanted.exchanged(leader, best.worth))]
     if wanted.searches:
         with part(BEFORE_SEARCH, 1):
-            found = wanted.searched(found, within)
-    own = _on_own_nodes(wanted, where, found, within)
-    ranking = wanted.without_file(wanted.or_launched([*found, *own.values()], top or TOP[effort]))
+            searched = wanted.searched(searched, within)
+    own = _on_own_nodes(wanted, where, searched, within)
+    ranking = wanted.without_file(wanted.or_launched([*searched, *own.values()], top or TOP[effort]))
     if own:
         ranking = _kindest(where, ranking, {choice.kind for choice in own.values()})
     by_kind = {choice.kind: choice for choice in reversed(ranking)}
@@ -232,26 +232,26 @@ def predictions(question: Question, grid: ProcessGrid | None = None, placements:
                             f"{question.decomposition.usage}")
         return plan(question.alone, placements=placements, exchanges=exchange and (exchange,),
                     schedules=(question.schedule,)).predictions
-    found = list[Prediction]()
+    answers = list[Prediction]()
     searched = replace(question, routing=None) if is_all else question
     for text, step in zip(placements, parts(len(placements))):
         with step:
-            placed = best_placement(searched, grid, within.part(ONE_GRID))[0] if text == BEST \
+            placement = best_placement(searched, grid, within.part(ONE_GRID))[0] if text == BEST \
                 else place(searched, text, grid)
             if is_all:
-                found += under_every_rule(question, placed, text)
+                answers += under_every_rule(question, placement, text)
             else:
-                p = answer(question, placed, text)
-                found.append(p if within.budget else quick(p))
-    return found
+                p = answer(question, placement, text)
+                answers.append(p if within.budget else quick(p))
+    return answers
 
 
-def under_every_rule(question: Question, placed: Placement, name: str | None = None) -> list[Prediction]:
+def under_every_rule(question: Question, placement: Placement, name: str | None = None) -> list[Prediction]:
     """Return the predictions under all routing rules; say which rule is at work."""
-    heard = say if question.network.n_nodes >= MANY_NODES else now_and_then(say)
+    listener = say if question.network.n_nodes >= MANY_NODES else now_and_then(say)
     rules = list(all_variants(question.network))
     done = iter(range(len(rules)))
-    return interval(question, placed, name, lambda rule: heard(f"routing {rule}", next(done) / len(rules)))
+    return interval(question, placement, name, lambda rule: listener(f"routing {rule}", next(done) / len(rules)))
 
 
 def _typical(where: Question, grids: Sequence[ProcessGrid] | None) -> ProcessGrid:
@@ -259,12 +259,12 @@ def _typical(where: Question, grids: Sequence[ProcessGrid] | None) -> ProcessGri
     return min(grids or all_grids(where.n_slots, PENCIL), key=lambda grid: max(grid.shape))
 
 
-def _on_own_nodes(wanted: Wanted, where: Question, found: list[Choice], within: Search) -> dict[str, Choice]:
+def _on_own_nodes(wanted: Wanted, where: Question, choices: list[Choice], within: Search) -> dict[str, Choice]:
     """Return the best choice of the best grid on the nodes that the scheduler takes by itself, searched if others are."""
-    best, own = wanted.ranked(found)[0], dict[str, Choice]()
-    for name, here in own_choices(with_tasks(where, best.where.tasks_per_node)).items():
-        key = *site_key(here), *best.kind[2:]
-        same = [choice for choice in found if choice.kind == key]
+    best, own = wanted.ranked(choices)[0], dict[str, Choice]()
+    for name, site in own_choices(with_tasks(where, best.where.tasks_per_node)).items():
+        key = *site_key(site), *best.kind[2:]
+        same = [choice for choice in choices if choice.kind == key]
         if same and wanted.searches and key != best.kind:
             same.append(wanted.searched_again(wanted.ranked(same)[0], within))
         if same:
@@ -301,10 +301,10 @@ def _on(where: Question, torus: Torus) -> Question:
 
 def _of_shapes(wanted: Wanted, shapes: list[Question], top: int) -> tuple[list[Choice], tuple[Network, ...]]:
     """Return the first choices of all shapes that may be among the best, and the shapes that were left out."""
-    found, best, left_out, refusal, computing = [], list[float | Fraction](), [], None, 0.0
-    shapes = sorted(shapes, key=lambda here: _extents(here.network))
+    choices, best, left_out, refusal, computing = [], list[float | Fraction](), [], None, 0.0
+    shapes = sorted(shapes, key=lambda shape: _extents(shape.network))
     order = sorted(shapes, key=floor_of)
-    same_tasks = len({here.tasks_per_node for here in shapes}) == 1
+    same_tasks = len({shape.tasks_per_node for shape in shapes}) == 1
     report = now_and_then(say)
     for number, here in enumerate(order):
         report(f"shape {here.network}", number / len(order))
@@ -315,18 +315,18 @@ def _of_shapes(wanted: Wanted, shapes: list[Question], top: int) -> tuple[list[C
             continue
         try:
             with part(number / len(order), (number + 1) / len(order)):
-                some = wanted.first(here)
+                first = wanted.first(here)
         except PencilmapError as error:
             refusal = error
             continue
-        best.append(min(choice.worth for choice in some))
+        best.append(min(choice.worth for choice in first))
         if wanted.by == TRANSFORM and same_tasks:
-            computing = min(_computing(choice.prediction) for choice in some)  # on any shape
-        found += some
-    if not found:
+            computing = min(_computing(choice.prediction) for choice in first)  # on any shape
+        choices += first
+    if not choices:
         raise refusal or PartitionError(f"every shape has a dimension of more than {LONGEST_RING} nodes; take more "
                                         "dimensions")
-    return found, tuple(left_out)
+    return choices, tuple(left_out)
 
 
 def _extents(network: Torus | Network) -> tuple[int, tuple[int, ...]]:
@@ -345,7 +345,7 @@ def _first_of(given: Sequence[str] | None, usual: str) -> str:
 MUCH = 1.05  # smaller gains are not worth another grid
 
 
-def faster_choices(question: Question, found: Prediction) -> tuple[Choice | None, Choice | None]:
+def faster_choices(question: Question, prediction: Prediction) -> tuple[Choice | None, Choice | None]:
     """Return the best placement of the same pencils, and the best other grid, without a search; None if not much faster.
 
     Of equally good grids, one is taken that needs no placement file. Grids of other decompositions are not looked
@@ -355,7 +355,7 @@ def faster_choices(question: Question, found: Prediction) -> tuple[Choice | None
     ----------
     question : Question
         Its schedule and its routing count.
-    found : Prediction
+    prediction : Prediction
 
     Examples
     --------
@@ -366,16 +366,16 @@ def faster_choices(question: Question, found: Prediction) -> tuple[Choice | None
     >>> placement, str(grid.grid)
     (None, '1x512')
     """
-    like = found.grid
+    like = prediction.grid
     if like.decomposition.has_bricks:
         return None, None
     others = [grid for grid in all_grids(like.n_tasks, like.decomposition) if grid != like
               and (question.transform is None or question.transform.fills(grid))]
-    placement = faster_choice(question, found)
-    return placement, faster_choice(question, placement.prediction if placement else found, others)
+    placement = faster_choice(question, prediction)
+    return placement, faster_choice(question, placement.prediction if placement else prediction, others)
 
 
-def faster_choice(question: Question, found: Prediction, grids: Sequence[ProcessGrid] | None = None,
+def faster_choice(question: Question, prediction: Prediction, grids: Sequence[ProcessGrid] | None = None,
                   any_schedule: bool = False, least: float = MUCH) -> Choice | None:
     """Return the best choice of some grids without a search; None if none is possible, or if it is not much faster.
 
@@ -383,7 +383,7 @@ def faster_choice(question: Question, found: Prediction, grids: Sequence[Process
     ----------
     question : Question
         Its schedule and its routing count.
-    found : Prediction
+    prediction : Prediction
         What the choice is compared with. Its exchange counts.
     grids : sequence of ProcessGrid, optional
         By default the same grid.
@@ -401,14 +401,14 @@ def faster_choice(question: Question, found: Prediction, grids: Sequence[Process
     >>> faster_choice(question, found, any_schedule=True).schedule.partition(":")[0]
     'overlap'
     """
-    grids, schedule = [found.grid] if grids is None else grids, ANY_SCHEDULE if any_schedule else question.schedule
-    if not grids or (found.grid.n_tasks > LARGE and not question.network.has_products):
+    grids, schedule = [prediction.grid] if grids is None else grids, ANY_SCHEDULE if any_schedule else question.schedule
+    if not grids or (prediction.grid.n_tasks > LARGE and not question.network.has_products):
         return None
     try:
         best = plan(replace(question.alone, schedule=schedule), grids=grids, placements=(BEST,),
-                    exchanges=(found.stages[0].algorithm,), schedules=(schedule,), effort="quick").best
+                    exchanges=(prediction.stages[0].algorithm,), schedules=(schedule,), effort="quick").best
     except PencilmapError:
         return None
     mine = worth(best.prediction)
-    is_faster = (float(worth(found) / mine) if mine else 0.0) >= least
+    is_faster = (float(worth(prediction) / mine) if mine else 0.0) >= least
     return best if is_faster and not (any_schedule and best.schedule == SEQUENCE) else None

@@ -140,24 +140,24 @@ class Wanted:
     exchanges: Sequence[str] | None = None
     schedules: Sequence[str] = (SEQUENCE,)
 
-    def ranked(self, found: Iterable[Choice]) -> list[Choice]:
-        return ranked_by(lambda choice: choice.prediction, found, self.by)
+    def ranked(self, choices: Iterable[Choice]) -> list[Choice]:
+        return ranked_by(lambda choice: choice.prediction, choices, self.by)
 
-    def distinct(self, found: Iterable[Choice]) -> list[Choice]:
+    def distinct(self, choices: Iterable[Choice]) -> list[Choice]:
         """Return the first choice, then the other choices by their times, each once."""
         kept: dict[tuple[object, ...], Choice] = {}
-        for choice in sorted(found, key=lambda choice: order(choice.prediction, self.by)):
+        for choice in sorted(choices, key=lambda choice: order(choice.prediction, self.by)):
             same = kept.setdefault(choice.key, choice)
             kept[choice.key] = replace(same, is_brief=same.is_brief and choice.is_brief)
         first = replace(self.ranked(kept.values())[0], is_brief=False)
         return [first, *(choice for key, choice in kept.items() if key != first.key)]
 
-    def or_launched(self, found: Iterable[Choice], most: int) -> list[Choice]:
+    def or_launched(self, choices: Iterable[Choice], most: int) -> list[Choice]:
         """Return `distinct` choices; of the first ones, the best placement is the launch order if that is faster."""
-        ranking, seen = self.distinct(found), set[tuple[object, ...]]()
+        ranking, seen = self.distinct(choices), set[tuple[object, ...]]()
         most = 1 if self.where.n_slots > LARGE else most
         while first := [choice for choice in ranking[:most]
-                       if choice.prediction.placement == BEST and choice.key not in seen]:
+                        if choice.prediction.placement == BEST and choice.key not in seen]:
             seen |= {choice.key for choice in first}
             launched = []
             for choice in first:
@@ -198,8 +198,8 @@ class Wanted:
         """Return the first question about the grid of a choice."""
         return replace(choice.where, exchange=self.where.exchange, schedule=self.where.schedule)
 
-    def choice(self, here: Question, placed: Placement, name: str) -> Choice:
-        return self._of(here, placed, answer(here, placed, name))
+    def choice(self, question: Question, placement: Placement, name: str) -> Choice:
+        return self._of(question, placement, answer(question, placement, name))
 
     def _of(self, question: Question, placement: Any, prediction: Prediction) -> Choice:
         return Choice(question, placement, prediction if EFFORTS[self.effort] else quick(prediction), self.by)
@@ -304,19 +304,19 @@ class Wanted:
     def _best_product(self, question: Question, grid: ProcessGrid) -> Any:
         """Return the choice of the best product for even blocks."""
         placement = best_product(as_torus(question.network), grid, question.tasks_per_node,
-                              in_sequence(len(grid.decomposition.exchanges)))
+                                 in_sequence(len(grid.decomposition.exchanges)))
         return self.choice(question, placement, BEST)
 
     # the fastest grids with other schedules and exchanges
 
-    def leaders(self, found: Iterable[Choice]) -> list[Choice]:
+    def leaders(self, choices: Iterable[Choice]) -> list[Choice]:
         """Return the first choice of each grid within twice the least time; on large machines only one.
 
         Two exchanges at once take at least half of the time in sequence, so no other grid can come first by its schedule.
         Effort quick takes one of RxC and CxR.
         """
         first: dict[tuple[object, ...], Choice] = {}
-        for choice in self.ranked(found):
+        for choice in self.ranked(choices):
             first.setdefault(choice.kind if EFFORTS[self.effort] else _problem(choice), choice)
         leaders_ = list(first.values())
         if self.where.n_slots > LARGE:
@@ -332,7 +332,7 @@ class Wanted:
             placements = [leader.placed]
             if question.n_slots <= LARGE and name == BEST:
                 placements.append(best_placement(replace(question, schedule=names[0]), leader.grid, Search(0),
-                                             alone=True)[0])
+                                                 alone=True)[0])
             for placement in placements:
                 for text in names:
                     try:
@@ -370,26 +370,27 @@ class Wanted:
         """Whether placements are searched."""
         return EFFORTS[self.effort] > 0 and (self.placements is None or BEST in self.placements)
 
-    def searched(self, found: list[Choice], within: Search) -> list[Choice]:
+    def searched(self, choices: list[Choice], within: Search) -> list[Choice]:
         """Return the choices with placements that were searched for the fastest grids."""
-        network, is_one = self.where.network, len({choice.kind for choice in found}) == 1
+        network, is_one = self.where.network, len({choice.kind for choice in choices}) == 1
         has_holes = network.has_products and not self.where.site.allocation.is_complete
         rounds: Sequence[tuple[int, float]] = (
             ((1, ONE_GRID),) if is_one else
             ROUNDS_ON_SWITCHES if not network.has_products else
             ROUNDS_WITH_HOLES if has_holes else ROUNDS_OF_GRIDS)
-        found = [replace(choice, is_brief=choice.prediction.placement == BEST and _is_searched(choice)) for choice in found]
+        choices = [replace(choice, is_brief=choice.prediction.placement == BEST and _is_searched(choice))
+                   for choice in choices]
         done, work = 0.0, sum(count * fraction for count, fraction in rounds)
         for number, (count, fraction) in enumerate(rounds, start=1):
-            for leader in self._to_search(found)[:count]:
+            for leader in self._to_search(choices)[:count]:
                 if not within.is_over():
                     last = number == len(rounds)
                     with part(done / work, (done + fraction) / work):
                         group = [self._searched(twin, within.part(fraction), has_holes or not last)
-                                for twin in (leader, *_twins(found, leader))]
+                                 for twin in (leader, *_twins(choices, leader))]
                     done += fraction
-                    found += [replace(choice, is_brief=not last) for choice in group]
-        return found
+                    choices += [replace(choice, is_brief=not last) for choice in group]
+        return choices
 
     def searched_again(self, leader: Choice, within: Search) -> Choice:
         """Return the choice that a search finds for a grid with as much budget as the first grid has in its last round."""
@@ -451,18 +452,18 @@ def _problem(choice: Choice) -> Any:
     return *site, grid.decomposition.name, tuple(sorted(grid.shape)) if is_even else grid.shape
 
 
-def site_key(here: Question) -> tuple[Network, bytes]:
+def site_key(question: Question) -> tuple[Network, bytes]:
     """Return the network of a question, and its nodes if they are not all."""
-    return here.network, b"" if here.site.allocation.is_complete else here.site.allocation.nodes.tobytes()
+    return question.network, b"" if question.site.allocation.is_complete else question.site.allocation.nodes.tobytes()
 
 
-def floor_of(here: Question) -> float | Fraction:
+def floor_of(question: Question) -> float | Fraction:
     """Return a bound of the exchanges of any placement on a whole machine: seconds, or lengths without times."""
-    if not here.site.allocation.is_complete:
+    if not question.site.allocation.is_complete:
         return 0
-    bound = machine_bound(here.network)
-    seconds = None if here.transform is None else m_time(bound, here.network, here.transform.total_bytes)
-    return worst(bound, here.network) if seconds is None else seconds
+    bound = machine_bound(question.network)
+    seconds = None if question.transform is None else m_time(bound, question.network, question.transform.total_bytes)
+    return worst(bound, question.network) if seconds is None else seconds
 
 
 def _least(choice: Choice) -> float | Fraction:

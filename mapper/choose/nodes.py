@@ -19,6 +19,7 @@ from pencilmap.mapper.shapes import (
     in_words,
     nested_boxes,
     node_choices,
+    slurm_block,
     slurm_dragonfly,
     slurm_flat,
     slurm_tree,
@@ -48,15 +49,21 @@ def own_choices(question: Question) -> dict[str, Question]:
     free = question.among
     if free is None:
         return {}
-    rules = {"topology/flat": slurm_flat}
+    rules: dict[str, Callable[..., Ints]] = {"topology/flat": slurm_flat}
     if question.network.levels:
         rules["topology/tree"] = slurm_tree
     if any(level.name == "group" for level in question.network.levels):
         rules["topology/tree with TopologyParam=dragonfly"] = slurm_dragonfly
-    number = _numbers_of_slurm(question)
-    taken = {name: rule(free, question.site.allocation.n_nodes, number) for name, rule in rules.items()}
-    same = {nodes.tobytes(): [name for name in taken if np.array_equal(taken[name], nodes)] for nodes in taken.values()}
-    return {" or ".join(names): question.on(taken[names[0]]) for names in same.values()}
+    number, kind = _numbers_of_slurm(question), kind_of(question.network)
+    if question.network.levels and kind.counts_suffice:
+        rules["topology/block"] = slurm_block
+    taken = {name: nodes for name, rule in rules.items()
+             if len(nodes := rule(free, question.site.allocation.n_nodes, number))}
+    levels, same = [level.unit[:question.network.n_nodes] for level in question.network.levels], dict[Any, list[str]]()
+    for name, nodes in taken.items():
+        same.setdefault(_counts(question.on(nodes), levels) if kind.counts_suffice else nodes.tobytes(), []).append(name)
+    return {" or ".join(filter(None, (", ".join(names[:-1]), names[-1]))): question.on(taken[names[0]])
+            for names in same.values()}
 
 
 def _numbers_of_slurm(question: Question) -> Ints | None:
@@ -188,9 +195,9 @@ def _ports_apart(free: Allocation, port: Ints | None, nodes: Ints) -> Ints:
 
 
 def _counts(question: Question, levels: Sequence[Ints]) -> tuple[tuple[int, ...], ...]:
-    """Return the numbers of nodes in the units of each level, the largest first."""
+    """Return the numbers of nodes in the units of each level that have some, the largest first."""
     nodes = question.site.allocation.nodes
-    return tuple(tuple(sorted(np.bincount(unit[nodes]).tolist(), reverse=True)) for unit in levels)
+    return tuple(tuple(sorted(np.unique(unit[nodes], return_counts=True)[1].tolist(), reverse=True)) for unit in levels)
 
 
 def bound_of_choices(question: Question, grid: ProcessGrid) -> Fraction:

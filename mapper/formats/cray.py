@@ -62,13 +62,13 @@ def read(document: Document, job: Job) -> Places:
 
 
 def _ranks(document: Document, number: int, word: re.Match[str], most: int) -> range:
-    found = span(word[0])
-    if found is None:
+    result = span(word[0])
+    if result is None:
         raise document.refuse(f"{word[0][:20]!r} is not a rank; ranks a or ranges a-b separated by commas are allowed",
                               number, word.start() + 1)
-    if not 0 < len(found) <= most:
+    if not 0 < len(result) <= most:
         raise document.refuse(f"range {word[0][:40]} does not hold 1 to {most} ranks", number, word.start() + 1)
-    return found
+    return result
 
 
 def looks_like(lines: list[tuple[int, str]]) -> bool:

@@ -300,12 +300,12 @@ _FIT = "give the grid of the file, or another file"
 
 def check_count(document: Document, places: Places, grid: ProcessGrid) -> None:
     """Refuse a file with more or fewer ranks than the grid."""
-    P, found = grid.n_tasks, len(places.line)
-    if found > P:
-        raise document.refuse(f"rank {P} is one too many; grid {grid} has {P} ranks, the file places {found}: {_FIT}",
+    P, result = grid.n_tasks, len(places.line)
+    if result > P:
+        raise document.refuse(f"rank {P} is one too many; grid {grid} has {P} ranks, the file places {result}: {_FIT}",
                               places.line[P])
-    if found < P:
-        raise document.refuse(f"ends after rank {found - 1}; grid {grid} needs {P} ranks, the file places {found}: {_FIT}")
+    if result < P:
+        raise document.refuse(f"ends after rank {result - 1}; grid {grid} needs {P} ranks, the file places {result}: {_FIT}")
 
 
 def _place(document: Document, job: Job, node: int) -> Any:

@@ -66,18 +66,18 @@ def _shape(job: Job) -> str:
     return f'#PJM -L "node={"x".join(map(str, shape.shape))}:{"torus" if any(shape.wrap) else "mesh"}"'
 
 
-def _common(job: Job) -> tuple[str, str]:
+def job_lines(job: Job) -> tuple[str, str]:
     return _shape(job), f'#PJM --mpi "max-proc-per-node={job.site.tasks_per_node}"'
 
 
 def launch_vcoord(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
-    return Launch(f"mpiexec -n {mapping.n_tasks} --vcoordfile {shell(path)} {job.program}", job_script=_common(job))
+    return Launch(f"mpiexec -n {mapping.n_tasks} --vcoordfile {shell(path)} {job.program}", job_script=job_lines(job))
 
 
 def launch_rankmap(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
     option = f"rank-map-hostfile={fspath(path)}"
     quoted = f'"{option}"' if word(option) == option else word(option)
-    script = (*_common(job), f"#PJM --mpi {quoted}", '#PJM --mpi "rank-map-bynode"')
+    script = (*job_lines(job), f"#PJM --mpi {quoted}", '#PJM --mpi "rank-map-bynode"')
     needs = ("rank-map-bynode, because each line places one rank", "the file must be there when the job is submitted")
     return Launch(f"mpiexec -n {mapping.n_tasks} {job.program}", needs, job_script=script)
 

@@ -82,13 +82,13 @@ def _stops(document: Document) -> dict[str, tuple[int, str] | None]:
     """Return the line at which each launcher stops, and the reason; None if the launcher reads the file."""
     lines = document.text.split("\n")
     ended = lines[-1] == ""
-    found: dict[str, tuple[int, str] | None] = {}
+    result: dict[str, tuple[int, str] | None] = {}
     for launcher, pattern in _LINE.items():
         number = next((i for i, line in enumerate(lines, 1) if not pattern.fullmatch(line)), 0)
-        found[launcher] = (number, f"{lines[number - 1].strip()[:20]!r}") if number else None
+        result[launcher] = (number, f"{lines[number - 1].strip()[:20]!r}") if number else None
         if not number and not ended and launcher.startswith("Open MPI"):
-            found[launcher] = len(lines), "which has no end of line"
-    return found
+            result[launcher] = len(lines), "which has no end of line"
+    return result
 
 
 def verdicts(document: Document) -> dict[str, str]:
@@ -128,13 +128,13 @@ def _without_brackets(text: str) -> str:
 
 
 def _slurm_entry(document: Document, number: int, column: int, word: str) -> tuple[str, int]:
-    found = _SLURM.fullmatch(word)
-    if not found:
+    match = _SLURM.fullmatch(word)
+    if not match:
         raise document.refuse(why_not_a_placement(word) or
                               f"{word[:40]!r} is not HOST or HOST*COUNT, and a comma between two of them", number, column)
-    if found[2] and not int(found[2]):
+    if match[2] and not int(match[2]):
         raise document.refuse(f"{word[:40]!r} has no ranks; write HOST or HOST*COUNT", number, column)
-    return found[1], int(found[2] or 1)
+    return match[1], int(match[2] or 1)
 
 
 def count_of(document: Document, number: int, column: int, word: str) -> tuple[str, int]:

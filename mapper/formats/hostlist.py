@@ -13,7 +13,7 @@ from functools import cmp_to_key
 from itertools import groupby, product
 from math import prod
 from os import PathLike
-from pathlib import Path
+from os.path import exists
 from typing import Any, NamedTuple
 
 from numpy import base_repr
@@ -116,7 +116,7 @@ def _around(name: str, place: int) -> tuple[str, str, int]:
     return (name[:digits[0].start()], name[digits[0].end():], len(digits[0][0])) if digits else (name, "", 0)
 
 
-def box_coordinates(text: str, most: int = MOST_HOSTS) -> dict[str, tuple[int, ...]]:
+def box_coordinates(text: str) -> dict[str, tuple[int, ...]]:
     """Return the coordinates of the hosts of a list in box notation, by name; {} for any other list.
 
     >>> box_coordinates("tux[000x001,11A]"), box_coordinates("tux[000-001]")
@@ -127,7 +127,7 @@ def box_coordinates(text: str, most: int = MOST_HOSTS) -> dict[str, tuple[int, .
         pieces = _PIECE.findall(part)
         width = _box_width(pieces[-1]) if pieces and part.endswith("]") else None
         if width and all(len(run.axes) * run.width == width for run in _runs(pieces[-1], text)):
-            places |= {name: base_36(name[-width:]) for name in expand_hosts(part, most - len(places))}
+            places |= {name: base_36(name[-width:]) for name in expand_hosts(part, MOST_HOSTS - len(places))}
     return places
 
 
@@ -146,7 +146,7 @@ def is_typed(text: str | PathLike[str]) -> bool:
     >>> is_typed("c[010-023,200]"), is_typed("a,b-1"), is_typed("hosts.txt"), is_typed("topology.conf,taper=2")
     (True, True, False, False)
     """
-    return bool(_TYPED.fullmatch(str(text))) and not Path(text).exists()
+    return bool(_TYPED.fullmatch(str(text))) and not exists(text)  # also of a text that is too long for a name
 
 
 def hosts_document(text: str | PathLike[str]) -> Document:

@@ -113,7 +113,7 @@ class Document:
 
     def _without(self, lines: list[str], comment: str) -> list[tuple[int, str]]:
         kept = [(number, line) for number, text in enumerate(lines, 1)
-                 if (line := text.partition(comment)[0] if comment != "\n" else text) and not line.isspace()]
+                if (line := text.partition(comment)[0] if comment != "\n" else text) and not line.isspace()]
         if len(kept) > MAX_PLACES:
             raise self._too_many(kept[MAX_PLACES][0])
         return kept
@@ -154,9 +154,9 @@ def read_document(path: str | PathLike[str], error: type[PencilmapError] = Mapfi
     return Document(read_whole(path, error), str(path))
 
 
-def text_lines(content: bytes, label: str, comment: str = "#") -> list[tuple[int, str]]:
+def text_lines(content: bytes, label: str) -> list[tuple[int, str]]:
     """Return number (from 1) and text of the lines of a file that are not blank or comments."""
-    return Document(content, label).lines(comment)
+    return Document(content, label).lines()
 
 
 def words(line: str) -> list[tuple[str, int]]:

@@ -63,19 +63,20 @@ def read_5(document: Document, job: Job) -> Places:
 def _read(document: Document, job: Job, version: int) -> Places:
     entries, cpus, column_of, known = [], dict[int, str](), {}, HostNames(document, job)
     document.refuse_marks("Open MPI")
-    for number, column, found in _statements(document, version):
-        rank, at = int(found[1]), column + found.start(3)
-        entries.append((rank, _node(document, number, column + found.start(2), found[2], known, job, version), 0, number))
-        if version == 4 and not found[3]:
+    for number, column, statement in _statements(document, version):
+        rank, at = int(statement[1]), column + statement.start(3)
+        node = _node(document, number, column + statement.start(2), statement[2], known, job, version)
+        entries.append((rank, node, 0, number))
+        if version == 4 and not statement[3]:
             raise document.refuse("no slot=, without which Open MPI 4 does not start (5 does: format openmpi5); write "
                                   "rank 0=HOST slot=CPUS", number)
-        problem = found[3] and why_unbound(found[3], version)
+        problem = statement[3] and why_unbound(statement[3], version)
         if problem:
-            raise document.refuse(f"slot={found[3][:30]!r} {problem}", number, at)
-        if rank == 0 and found[3] and 0 not in cpus and any(cpus.values()):
+            raise document.refuse(f"slot={statement[3][:30]!r} {problem}", number, at)
+        if rank == 0 and statement[3] and 0 not in cpus and any(cpus.values()):
             raise document.refuse('rank 0 is not the first rank with slot=, so Open MPI 4 and 5 stop with "rank 0 is '
                                   'already assigned"; write its line first', number)
-        cpus[rank], column_of[rank] = found[3] or "", at
+        cpus[rank], column_of[rank] = statement[3] or "", at
     places = by_rank(document, entries)
     texts = [cpus[rank] for rank in range(len(cpus))]
     if version == 5:
@@ -86,11 +87,11 @@ def _read(document: Document, job: Job, version: int) -> Places:
 def _statements(document: Document, version: int) -> Iterator[tuple[int, int, re.Match[str]]]:
     """Yield line, column, and match of ``rank N=HOST slot=CPUS`` for each rank. A comment ends a line."""
     for number, column, text in uncommented(document):
-        found = list(_in_a_line(document, number, column, text))
-        if len(found) > 1 and version == 4:
+        result = list(_in_a_line(document, number, column, text))
+        if len(result) > 1 and version == 4:
             raise document.refuse("two ranks in a line, of which Open MPI 4 reads one (5 reads both: format openmpi5); "
-                                  "write each in its own line", number, column + text.index("rank", found[1].start()))
-        for each in found:
+                                  "write each in its own line", number, column + text.index("rank", result[1].start()))
+        for each in result:
             yield number, column, each
 
 
@@ -98,14 +99,14 @@ def _in_a_line(document: Document, number: int, column: int, text: str) -> Itera
     """Yield matches of the statements of a line. Raise MapfileError for any other text."""
     at = 0
     while text[at:].strip(" \t\f\v"):
-        found = _STATEMENT.match(text, at)
-        if not found:
+        match = _STATEMENT.match(text, at)
+        if not match:
             start = at + len(text[at:]) - len(text[at:].lstrip())
             what = "is not expected; a rankfile line is" if at else "is not a rankfile line; write"
             raise document.refuse(f"{text[start:start + 40].rstrip()!r} {what} rank 0=HOST slot=CPUS", number,
                                   column + start)
-        yield found
-        at = found.end()
+        yield match
+        at = match.end()
 
 
 def uncommented(document: Document) -> Iterator[tuple[int, int, str]]:
@@ -113,11 +114,11 @@ def uncommented(document: Document) -> Iterator[tuple[int, int, str]]:
     document.lines()  # refuses lines that are too long
     whole = document.text
 
-    def blank(found: re.Match[str]) -> str:
-        comment = found[0]
+    def blank(match: re.Match[str]) -> str:
+        comment = match[0]
         if comment == "/*":
-            raise document.refuse("a comment begins with /* and never ends; add */", whole.count("\n", 0, found.start()) + 1)
-        if comment[:2] != "/*" and found.end() == len(whole):
+            raise document.refuse("a comment begins with /* and never ends; add */", whole.count("\n", 0, match.start()) + 1)
+        if comment[:2] != "/*" and match.end() == len(whole):
             raise document.refuse("a comment without an end of line, at which Open MPI stops; end the line",
                                   whole.count("\n") + 1)
         return "\0" + re.sub(r"[^\n]", " ", comment[1:])
@@ -187,8 +188,8 @@ def verdicts_4(document: Document) -> dict[str, str]:
     share a processor.
     """
     hosts: dict[str, list[tuple[str, str]]] = {}
-    for _, _, found in _statements(document, 4):
-        hosts.setdefault(found[2], []).append((found[1], found[3] or ""))
+    for _, _, statement in _statements(document, 4):
+        hosts.setdefault(statement[2], []).append((statement[1], statement[3] or ""))
     names_relative = any(map(_RELATIVE.fullmatch, hosts))
     verdicts = {"Open MPI 4.1" + (" inside a batch job (+n counts its hosts)" if names_relative else ""): ""}
     for host, ranks in hosts.items():
@@ -218,9 +219,9 @@ def launch_5(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
                    "Open MPI 5 or prterun; for 4 use format openmpi4")
 
 
-def _launch(placed: str, mapping: Mapping, job: Job, path: str | PathLike[str], version: str) -> Launch:
+def _launch(placement: str, mapping: Mapping, job: Job, path: str | PathLike[str], version: str) -> Launch:
     """Return the command for the hosts of a batch job, and for hosts that the file names, each as often as it has ranks."""
-    start, end = f"mpirun -np {mapping.n_tasks}", f"{placed} {job.program}"
+    start, end = f"mpirun -np {mapping.n_tasks}", f"{placement} {job.program}"
     hosts = f"--host $(cut -d= -f2 {shell(path)} | sed s/.slot// | paste -sd,)"
     return Launch(f"{start} {end}", (*job.names_needed, *NEEDS, version), alone=f"{start} {hosts} {end}")
 
@@ -256,7 +257,7 @@ def why_unbound(text: str, version: int) -> str:
     """
     for part in text.split(";"):
         if _PART[version].fullmatch(part):
-            backwards = [found[0] for found in re.finditer(rf"({_N})-({_N})", part) if int(found[1]) > int(found[2])]
+            backwards = [item[0] for item in re.finditer(rf"({_N})-({_N})", part) if int(item[1]) > int(item[2])]
             if backwards:
                 return f"has the range {backwards[0]}, which runs backwards and binds to nothing"
         elif any(pattern.fullmatch(part) for pattern in _PART.values()):

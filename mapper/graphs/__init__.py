@@ -12,6 +12,7 @@ from contextlib import nullcontext
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from os import PathLike, fspath
+from os.path import exists, isdir
 from pathlib import Path
 from typing import Any
 
@@ -137,7 +138,7 @@ def read_named(text: str, bandwidth: Rates | None = None) -> Network:
 def file_and_words(text: str) -> tuple[str, list[str]]:
     """Return the name of a file and the words after it; a file whose own name has commas comes first."""
     parts = text.split(",")
-    ends = [n for n in range(len(parts), 0, -1) if Path(",".join(parts[:n])).exists()]
+    ends = [n for n in range(len(parts), 0, -1) if exists(",".join(parts[:n]))]
     end = ends[0] if ends else 1
     return ",".join(parts[:end]), [word for word in parts[end:] if word]
 
@@ -275,7 +276,7 @@ def given_network(network: str | PathLike[str], bandwidth: str | None = None,
 
 def is_file(name: str | PathLike[str]) -> bool:
     """Return whether a name is that of a file or a pipe, and not of a folder."""
-    return Path(name).exists() and not Path(name).is_dir()
+    return exists(name) and not isdir(name)  # also of a text that is too long for a name
 
 
 def names_file(text: str) -> bool:

@@ -167,7 +167,7 @@ class PartsError(GraphError):
 
     def _listed(self) -> str:
         lines = [f"{', '.join(name[:40] for name in hosts[:2])}{', ...' * (len(hosts) > 2)} ({counted(len(hosts), 'host')})"
-                for hosts in self.hosts[:SHOWN]]
+                 for hosts in self.hosts[:SHOWN]]
         return "; ".join(lines) + "; ..." * (len(self.hosts) > SHOWN)
 
     def holding(self, hosts: Iterable[str]) -> Any:

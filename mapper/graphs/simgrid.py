@@ -274,7 +274,7 @@ class _Reader:
                 raise self.refusal(f"with <{element.tag}> {name[:40]} it has more than the {MAX_VERTICES} hosts that are "
                                    "supported")
             result += [(number, f"{element.get('prefix', '')}{number}{element.get('suffix', '')}")
-                      for number in range(low, high + 1)]
+                       for number in range(low, high + 1)]
         for _, host in result:
             self.platform.add(host, zone, is_host=True)
         return result

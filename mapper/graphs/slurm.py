@@ -107,11 +107,11 @@ class Configuration:
     torus: str | None = None
     members: int = 0
 
-    def within(self, each: Statement, hosts: tuple[str, ...]) -> tuple[str, ...]:
+    def within(self, statement: Statement, hosts: tuple[str, ...]) -> tuple[str, ...]:
         """Return hosts of a unit or a partition. Raises MapfileError if the total exceeds `MOST_MEMBERS`."""
         self.members += len(hosts)
         if self.members > MOST_MEMBERS:
-            raise each.refuse(f"switches and partitions have more than {MOST_MEMBERS} hosts together")
+            raise statement.refuse(f"switches and partitions have more than {MOST_MEMBERS} hosts together")
         return hosts
 
     @property
@@ -126,10 +126,10 @@ def read_configuration(document: Document) -> Configuration:
     return configuration_of(list(_records(document) if _RECORD.search(document.text) else statements(document)))
 
 
-def configuration_of(told: list[Statement]) -> Configuration:
+def configuration_of(reported: list[Statement]) -> Configuration:
     """Return the configuration of the lines of a file, or of the units of a topology."""
     conf, features = Configuration(), dict[str, set[str]]()
-    for statement in told:
+    for statement in reported:
         if statement.kind == "nodename":
             _node(statement, conf, features)
         elif statement.kind == "torusname" and "dims" in statement.keys:
@@ -137,8 +137,8 @@ def configuration_of(told: list[Statement]) -> Configuration:
             _add_hosts(statement, conf, statement.keys.get("nodes", ""))
         elif statement.kind not in KINDS:
             conf.settings[statement.kind] = statement.value
-    _read_units(told, conf)
-    _partitions(told, conf, features)
+    _read_units(reported, conf)
+    _partitions(reported, conf, features)
     return conf
 
 

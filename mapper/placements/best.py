@@ -50,7 +50,7 @@ MOST_TILED = 16384             # slots of a torus of rings: above this number th
 TOLERANCE = Fraction(1, 10**9)  # relative to a bound, for loads that are floats
 
 
-def best(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | None = None) -> Placement:
+def best(argument: str, site: Site, grid: ProcessGrid, objective: Objective | None = None) -> Placement:
     """Return the best placement of all families; on a site with holes or idle slots the result of the local search.
 
     Parameters
@@ -59,7 +59,7 @@ def best(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | None 
         Must be empty.
     site : Site
     grid : ProcessGrid
-    wanted : Objective, optional
+    objective : Objective, optional
         Objective to minimise; by default the exchanges in sequence.
 
     Returns
@@ -81,10 +81,10 @@ def best(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | None 
     """
     if argument:
         raise PlacementError(f"placement best:{argument}: best takes no argument; search does, e.g. search:seed=2")
-    return candidates(site, grid, wanted)[-1]
+    return candidates(site, grid, objective)[-1]
 
 
-def candidates(site: Site, grid: ProcessGrid, wanted: Objective | None = None, within: Search | None = None,
+def candidates(site: Site, grid: ProcessGrid, objective: Objective | None = None, within: Search | None = None,
                rules: Sequence[str] = (), transform: Transform | None = None, robust: bool = False) -> list[Placement]:
     """Return placements, the best last: the best product if products exist, then a better placement if a search finds one.
 
@@ -92,7 +92,7 @@ def candidates(site: Site, grid: ProcessGrid, wanted: Objective | None = None, w
     ----------
     site : Site
     grid : ProcessGrid
-    wanted : Objective, optional
+    objective : Objective, optional
         Objective to minimise; by default the exchanges in sequence.
     within : Search, optional
         Without a budget nothing will be searched, or little if no product exists.
@@ -108,29 +108,29 @@ def candidates(site: Site, grid: ProcessGrid, wanted: Objective | None = None, w
     list of Product or Mapping
     """
     site.check_grid(grid)
-    within, wanted = within or Search(), wanted or in_sequence(len(grid.decomposition.exchanges))
+    within, objective = within or Search(), objective or in_sequence(len(grid.decomposition.exchanges))
     uneven = transform if transform is not None and not transform.divides_evenly(grid) else None
     is_whole = _is_whole(site, grid) and site.network.has_products
     if not is_whole and _are_alike(site, grid, uneven):
         return [launched(site, grid)]
-    if (one := as_slab(grid, wanted, uneven)) and not (is_whole and uneven is None):
-        return [replace(_mapping(placed), grid=grid)
-                for placed in candidates(site, *one, within, rules, transform, robust)]
+    if (one := as_slab(grid, objective, uneven)) and not (is_whole and uneven is None):
+        return [replace(_mapping(candidate), grid=grid)
+                for candidate in candidates(site, *one, within, rules, transform, robust)]
     if not site.network.has_products:
-        return _without_products(site, grid, wanted, within, rules, uneven)
+        return _without_products(site, grid, objective, within, rules, uneven)
     if is_whole:
-        found = _on_whole_torus(site, grid, wanted, within, uneven, robust)
+        torus = _on_whole_torus(site, grid, objective, within, uneven, robust)
         if rules and rules[0].partition(":")[0] != DEFAULT_ROUTING and within.budget and is_searched(site, grid, uneven):
-            found.append(_by_routes(site, grid, wanted, within.part(1), rules, uneven))  # the others are for dimension order
+            torus.append(_by_routes(site, grid, objective, within.part(1), rules, uneven))  # others are for dimension order
             judged, parts = [routing(rules[0], site.network)], exchanges(grid, uneven)
-            found.sort(key=lambda placed: -_costs(_mapping(placed), parts, judged, wanted)[0])
-        return found
+            torus.sort(key=lambda placement: -_costs(_mapping(placement), parts, judged, objective)[0])
+        return torus
     if not within.budget or not is_searched(site, grid, transform):
-        return _unsearched(site, grid, wanted, within)
+        return _unsearched(site, grid, objective, within)
     from pencilmap.mapper.searches.annealing import work_of_swap  # numba is loaded only for a search
 
     few = within.at_most(MOST_SWAPS * grid.n_tasks * work_of_swap(grid))
-    return [*_filled(site, grid), searched(site, grid, few, wanted, robust, uneven)]
+    return [*_filled(site, grid), searched(site, grid, few, objective, robust, uneven)]
 
 
 def _is_whole(site: Site, grid: ProcessGrid) -> bool:
@@ -142,124 +142,125 @@ def _are_alike(site: Site, grid: ProcessGrid, uneven: Transform | None) -> bool:
     return uneven is None and grid.n_tasks in grid.shape and grid.n_tasks == site.n_slots
 
 
-def _mapping(placed: Mapping | Product | Placement) -> Any:
-    return placed.mapping("best") if placed.is_product else placed
+def _mapping(placement: Mapping | Product | Placement) -> Any:
+    return placement.mapping("best") if placement.is_product else placement
 
 
-def _on_whole_torus(site: Site, grid: ProcessGrid, wanted: Objective, within: Search, uneven: Transform | None,
+def _on_whole_torus(site: Site, grid: ProcessGrid, objective: Objective, within: Search, uneven: Transform | None,
                     robust: bool) -> Any:
     """Return the best product, then a tiling and the result of the local search if each costs less than those before."""
     torus, T = as_torus(site.network), site.tasks_per_node
-    product = best_product(torus, grid, T, wanted)
-    tried = _tried(site, grid, wanted) if uneven is None else None
+    product = best_product(torus, grid, T, objective)
+    tried = _tried(site, grid, objective) if uneven is None else None
     letters = tuple(stage.letters for stage in grid.decomposition.exchanges)
-    cost = wanted.of_loads(routing(DEFAULT_ROUTING, torus).joint_of_product(product, letters))
+    cost = objective.of_loads(routing(DEFAULT_ROUTING, torus).joint_of_product(product, letters))
     if tried is not None and not robust:
         return [product, tried[1]] if tried[0] < cost else [product]
     if not within.budget or not is_searched(site, grid, uneven):
         return [product]
-    if uneven is None and not robust and _floor(torus, grid, T, wanted) >= cost:
+    if uneven is None and not robust and _floor(torus, grid, T, objective) >= cost:
         return [product]
-    found, begin, swaps = list[Mapping](), 0.0, within.part(1 - OF_TILING)
-    if wanted == in_sequence(2) and _has_rings(torus) and grid.n_tasks not in grid.shape:
+    tiling, begin, swaps = list[Mapping](), 0.0, within.part(1 - OF_TILING)
+    if objective == in_sequence(2) and _has_rings(torus) and grid.n_tasks not in grid.shape:
         begin = 0.5
         with part(0, begin):
-            found = _tiling(torus, grid, T, float(cost), within.part(OF_TILING))
-        if found:
+            tiling = _tiling(torus, grid, T, float(cost), within.part(OF_TILING))
+        if tiling:
             swaps = swaps.part(AFTER_TILING)
     if (site.n_slots <= MOST_SWAPPED or not _has_rings(torus)) and not within.is_over():
         with part(begin, 1):
-            found += _swapped(site, grid, wanted, found, swaps, uneven, robust)
-    return [product, *found]
+            tiling += _swapped(site, grid, objective, tiling, swaps, uneven, robust)
+    return [product, *tiling]
 
 
 @lru_cache(maxsize=256)
-def _floor(torus: Torus, grid: ProcessGrid, tasks_per_node: int, wanted: Objective) -> Fraction:
+def _floor(torus: Torus, grid: ProcessGrid, tasks_per_node: int, objective: Objective) -> Fraction:
     """Return a lower bound of the objective on a whole torus."""
     site = Site(torus, tasks_per_node)
-    if wanted == in_sequence(len(grid.decomposition.exchanges)):
+    if objective == in_sequence(len(grid.decomposition.exchanges)):
         return lower_bound(site, grid, ordered=True, split=True).value
-    return wanted.moved * together_bound(site, grid).value
+    return objective.moved * together_bound(site, grid).value
 
 
-def _without_products(site: Site, grid: ProcessGrid, wanted: Objective, within: Search, rules: Sequence[str],
+def _without_products(site: Site, grid: ProcessGrid, objective: Objective, within: Search, rules: Sequence[str],
                       uneven: Transform | None) -> Any:
     """Return the result of the search by routes; with coordinates also the orders before it, and placements of seeds."""
     network = site.network
     if twin := seeds_of(network).twin(site):
-        return _on_twin(twin, site, grid, wanted, within, rules, uneven)
+        return _on_twin(twin, site, grid, objective, within, rules, uneven)
     if not network.has_coordinates:
-        return [_by_routes(site, grid, wanted, within, rules, uneven)]
-    found = [*_filled(site, grid), launched(site, grid)]
+        return [_by_routes(site, grid, objective, within, rules, uneven)]
+    placements = [*_filled(site, grid), launched(site, grid)]
     if not within.budget or not is_searched(site, grid, uneven):
-        return found
-    if closed := seeds_of(network).closed(site, grid, wanted, within):
+        return placements
+    if closed := seeds_of(network).closed(site, grid, objective, within):
         if uneven is None or network.n_nodes > MOST_TWISTED:
             return closed
-        found = closed
-    return [*found, _by_routes(site, grid, wanted, within, rules or (default_routing(network),), uneven)]
+        placements = closed
+    return [*placements, _by_routes(site, grid, objective, within, rules or (default_routing(network),), uneven)]
 
 
-def _by_routes(site: Site, grid: ProcessGrid, wanted: Objective, within: Search, rules: Sequence[str],
+def _by_routes(site: Site, grid: ProcessGrid, objective: Objective, within: Search, rules: Sequence[str],
                uneven: Transform | None) -> Mapping:
     from pencilmap.mapper.searches import network_search  # loads much, and tori do not need it
 
-    return network_search.best_mapping(site, grid, within, wanted, rules, uneven if within.budget else None)
+    return network_search.best_mapping(site, grid, within, objective, rules, uneven if within.budget else None)
 
 
-def _on_twin(twin: Twin, site: Site, grid: ProcessGrid, wanted: Objective, within: Search, rules: Sequence[str],
+def _on_twin(twin: Twin, site: Site, grid: ProcessGrid, objective: Objective, within: Search, rules: Sequence[str],
              uneven: Any) -> list[Mapping]:
     """Return the best placements of the twin and of the network, by the routing that counts first, the best last.
 
     Placements whose worst cost is above that of the launch order are left out.
     """
     names = rules or judged_routings(site.network)
-    parts, judged, found = exchanges(grid, uneven), [routing(name, site.network) for name in names], [launched(site, grid)]
+    parts, judged = exchanges(grid, uneven), [routing(name, site.network) for name in names]
     known = [name for name in rules if name.partition(":")[0] in routings_of(twin.site.network)]
-    found += [twin.back(_mapping(placed)) for placed in candidates(twin.site, grid, wanted, within.part(1), known, uneven)]
-    costs = [_costs(mapping, parts, judged, wanted) for mapping in found]
-    enough = objective_bound(site, grid, wanted) * Crossing(grid, uneven).smallest
+    placements = [launched(site, grid), *(twin.back(_mapping(candidate)) for candidate in candidates(
+        twin.site, grid, objective, within.part(1), known, uneven))]
+    costs = [_costs(mapping, parts, judged, objective) for mapping in placements]
+    enough = objective_bound(site, grid, objective) * Crossing(grid, uneven).smallest
     if names[0].partition(":")[0] not in routings_of(twin.site.network) and min(costs)[0] > enough * (1 + TOLERANCE):
-        found.append(twin.back(_by_routes(twin.in_order, grid, wanted, within.part(1), rules, uneven)))
-        costs.append(_costs(found[-1], parts, judged, wanted))
-    allowed = [i for i, some in enumerate(costs) if max(some) <= max(costs[0])]
-    return [found[i] for i in sorted(allowed, key=lambda i: costs[i][0], reverse=True)]
+        placements.append(twin.back(_by_routes(twin.in_order, grid, objective, within.part(1), rules, uneven)))
+        costs.append(_costs(placements[-1], parts, judged, objective))
+    allowed = [i for i, cost in enumerate(costs) if max(cost) <= max(costs[0])]
+    return [placements[i] for i in sorted(allowed, key=lambda i: costs[i][0], reverse=True)]
 
 
-def _costs(mapping: Mapping, parts: Sequence[Any], judged: Sequence[Any], wanted: Objective) -> list[Fraction]:
+def _costs(mapping: Mapping, parts: Sequence[Any], judged: Sequence[Any], objective: Objective) -> list[Fraction]:
     """Return the objective under each routing that works here."""
-    found = []
+    result = []
     for rule in judged:
         with suppress(RoutingError):  # such as static routes on a tree with different numbers of cables
-            found.append(wanted.of_loads(routed_joint(mapping.network, parts, mapping.ends, rule)))
-    return found
+            result.append(objective.of_loads(routed_joint(mapping.network, parts, mapping.ends, rule)))
+    return result
 
 
-def _tried(site: Site, grid: ProcessGrid, wanted: Objective) -> tuple[Fraction, Mapping] | None:
+def _tried(site: Site, grid: ProcessGrid, objective: Objective) -> tuple[Fraction, Mapping] | None:
     """Return the optimum of a small machine and an optimal placement if every placement was tried, else None."""
     known = kind_of(site.network).optima(site, grid)
-    if known is None or wanted not in (in_sequence(2), at_once(2)):
+    if known is None or objective not in (in_sequence(2), at_once(2)):
         return None
-    least, rows = (known.joint, known.rows_joint) if wanted == at_once(2) else (known.sequence, known.rows_sequence)
+    least, rows = (known.joint, known.rows_joint) if objective == at_once(2) else (known.sequence, known.rows_sequence)
     nodes = np.array(rows).ravel()
     slots = np.array([np.count_nonzero(nodes[:rank] == node) for rank, node in enumerate(nodes)])
     return least, Mapping(as_torus(site.network), grid, site.tasks_per_node, nodes, slots, "best")
 
 
-def _unsearched(site: Site, grid: ProcessGrid, wanted: Objective, within: Search) -> Any:
+def _unsearched(site: Site, grid: ProcessGrid, objective: Objective, within: Search) -> Any:
     """Return the best product of the whole torus without the unusable slots, if one count of all messages takes seconds.
 
     If this grid is the only one, return the launcher's order if it costs less. For one group that leaves slots idle, only
     its nodes matter: return all orders of coordinates, too, from which blocks of unequal length choose.
     """
-    slot, T = likely_product(site, grid, wanted), site.tasks_per_node
+    slot, T = likely_product(site, grid, objective), site.tasks_per_node
     product = Mapping(site.network, grid, T, site.allocation.nodes[slot // T], slot % T, "best")
     orders = _filled(site, grid)
     if not within.budget and not orders:
         return [product]
-    found = [*orders, launched(site, grid), product]
-    found.sort(key=lambda placed: -predict(placed, site=site).cost)
-    return found if orders else found[-1:]
+    placements = [*orders, launched(site, grid), product]
+    placements.sort(key=lambda placement: -predict(placement, site=site).cost)
+    return placements if orders else placements[-1:]
 
 
 def _filled(site: Site, grid: ProcessGrid) -> list[Mapping]:
@@ -306,22 +307,22 @@ def _tiling(torus: Torus, grid: ProcessGrid, tasks_per_node: int, cost: float, w
     return [tiling.mapping(grid)] if tiling else []
 
 
-def _swapped(site: Site, grid: ProcessGrid, wanted: Objective, known: Sequence[Mapping], within: Search,
+def _swapped(site: Site, grid: ProcessGrid, objective: Objective, known: Sequence[Mapping], within: Search,
              transform: Transform | None, robust: bool) -> list[Mapping]:
     """Return the result of the local search if it is better than the best product and the known placements."""
     from pencilmap.mapper.searches import annealing
 
-    found = annealing.search(site, grid, within, wanted, annealing.TIED if robust else annealing.USUAL, transform, known,
-                             _report(grid))
-    from_known = found.start == "best product" or found.start.startswith("known")
-    return [] if from_known and found.cost > found.start_cost - 1e-9 else [found.mapping]
+    swapped = annealing.search(site, grid, within, objective, annealing.TIED if robust else annealing.USUAL, transform,
+                               known, _report(grid))
+    from_known = swapped.start == "best product" or swapped.start.startswith("known")
+    return [] if from_known and swapped.cost > swapped.start_cost - 1e-9 else [swapped.mapping]
 
 
 def _report(grid: ProcessGrid) -> Callable[..., None]:
     return now_and_then(lambda line, share=None: say(f"search of grid {grid}: {line}", share))
 
 
-def search(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | None = None) -> Mapping:
+def search(argument: str, site: Site, grid: ProcessGrid, objective: Objective | None = None) -> Mapping:
     """Search with options, e.g. ``search`` or ``search:seed=1,evaluations=200000,seconds=30``.
 
     The same seed and evaluations will give the same placement on any machine. When a time limit, `seconds`, ends the search
@@ -334,7 +335,7 @@ def search(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | Non
         Options, for example ``seed=1,seconds=30``, or empty.
     site : Site
     grid : ProcessGrid
-    wanted : Objective, optional
+    objective : Objective, optional
         Objective to minimise; by default the exchanges in sequence.
 
     Raises
@@ -344,7 +345,7 @@ def search(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | Non
     GridError
         If the grid does not fit the site.
     """
-    return searched(site, grid, search_of_text(argument, site, grid), wanted)
+    return searched(site, grid, search_of_text(argument, site, grid), objective)
 
 
 def search_of_text(argument: str, site: Site, grid: ProcessGrid, robust: bool = False) -> Search:
@@ -364,7 +365,7 @@ def _work_of_evaluation(site: Site, grid: ProcessGrid, robust: bool) -> int:
     return annealing.work_of_swap(grid, annealing.TIED if robust else annealing.USUAL)
 
 
-def searched(site: Site, grid: ProcessGrid, within: Search, wanted: Objective | None = None, robust: bool = False,
+def searched(site: Site, grid: ProcessGrid, within: Search, objective: Objective | None = None, robust: bool = False,
              transform: Transform | None = None) -> Mapping:
     """Return the result of the local search.
 
@@ -373,7 +374,7 @@ def searched(site: Site, grid: ProcessGrid, within: Search, wanted: Objective | 
     site : Site
     grid : ProcessGrid
     within : Search
-    wanted : Objective, optional
+    objective : Objective, optional
         Objective to minimise; by default the exchanges in sequence.
     robust : bool
         Whether to minimise the worst objective over the rules for ties.
@@ -386,21 +387,21 @@ def searched(site: Site, grid: ProcessGrid, within: Search, wanted: Objective | 
         If the grid does not fit the site.
     """
     site.check_grid(grid)
-    wanted = wanted or in_sequence(len(grid.decomposition.exchanges))
+    objective = objective or in_sequence(len(grid.decomposition.exchanges))
     if transform is not None and transform.divides_evenly(grid):
         transform = None
-    if one := as_slab(grid, wanted, transform):
+    if one := as_slab(grid, objective, transform):
         return replace(searched(site, one[0], within, one[1], robust, transform), grid=grid)
     from pencilmap.mapper.searches import annealing, network_search  # numba is loaded only when a search is requested
 
     if not site.network.has_products:
         rules = (default_routing(site.network),) if site.network.has_coordinates else ()
-        mapping = network_search.search(site, grid, within, wanted, rules, transform).mapping
+        mapping = network_search.search(site, grid, within, objective, rules, transform).mapping
         name = f"search:seed={within.seed},evaluations={within.budget // OF_EVALUATION}"
         return replace(mapping, name=name + ",cut=seconds" * within.cut_short,
                        notes=(f"{name}: {annealing.ENDS['seconds']}",) if within.cut_short else ())
     report = _report(grid)
-    result = annealing.search(site, grid, within, wanted, annealing.TIED if robust else annealing.USUAL, transform,
+    result = annealing.search(site, grid, within, objective, annealing.TIED if robust else annealing.USUAL, transform,
                               report=report)
     report(str(result), 1.0)
     return result.mapping

@@ -101,9 +101,9 @@ def parse_images(content: bytes, label: str, site: Site) -> list[Image]:
         reader.line = line
         reader.read(text.split())
     reader.close()
-    if not reader.found:
+    if not reader.images:
         raise PlacementError(f"{label} describes no image; write one for each row, e.g. image {reader.example}")
-    return reader.found
+    return reader.images
 
 
 class _Reader:
@@ -111,7 +111,7 @@ class _Reader:
 
     def __init__(self, label: str, site: Site) -> None:
         self.label, self.site, self.line = label, site, 0
-        self.found: list[Image] = []
+        self.images: list[Image] = []
         self.nodes: list[int] | None = None  # of the current image; None between images
         self.example = "-".join(["0"] * site.network.n_dimensions)
 
@@ -139,7 +139,7 @@ class _Reader:
         if self.nodes is not None:
             if not self.nodes:
                 raise self.refuse(f"an image without nodes; list them, e.g. image {self.example}", self.began)
-            self.found.append(Image(self.began, np.array(self.nodes, dtype=np.int64), self.slots))
+            self.images.append(Image(self.began, np.array(self.nodes, dtype=np.int64), self.slots))
         self.nodes = None
 
     def read_nodes(self, word: str) -> list[int]:
@@ -163,13 +163,13 @@ class _Reader:
         if len(words) != 3 or not re.fullmatch(r"[1-9]\d{0,11}", words[1]):
             raise self.refuse(f"{' '.join(words)[:60]!r} is not understood; write repeat TIMES SHIFT, e.g. repeat 4 "
                               f"{self.example}")
-        times, places = int(words[1]), sum(image.size for image in self.found)
+        times, places = int(words[1]), sum(image.size for image in self.images)
         if not 0 < times * places <= self.site.n_slots:
             raise self.refuse(f"repeat {times} makes images of {times * places} places, but {self.site} has "
                               f"{self.site.n_slots} slots; repeat no more than fit, and after the first image")
         shift = self.site.network.coordinates(self.read_nodes(words[2])[0])
-        self.found = [replace(image, nodes=self.shifted(image.nodes, k * shift))
-                      for k in range(times) for image in self.found]
+        self.images = [replace(image, nodes=self.shifted(image.nodes, k * shift))
+                      for k in range(times) for image in self.images]
 
     def shifted(self, nodes: Ints, shift: Ints) -> Ints:
         torus = as_torus(self.site.network)
@@ -185,12 +185,12 @@ def _refuse(label: str, line: int, message: str) -> PlacementError:
     return PlacementError(f"{label} line {line}: {message}")
 
 
-def lay(found: Sequence[Image], label: str, site: Site, grid: ProcessGrid, i: int) -> Mapping:
+def lay(result: Sequence[Image], label: str, site: Site, grid: ProcessGrid, i: int) -> Mapping:
     """Lay the groups along a dimension of the grid on images, in order.
 
     Parameters
     ----------
-    found : sequence of Image
+    result : sequence of Image
     label : str
         Name of the file in errors.
     site : Site
@@ -205,17 +205,17 @@ def lay(found: Sequence[Image], label: str, site: Site, grid: ProcessGrid, i: in
     """
     dimension, size = grid.decomposition.dimensions[i], grid.shape[i]
     groups, plural = grid.n_tasks // size, f"{dimension.name}s"
-    for image in found:
+    for image in result:
         if image.size % size:
             raise _refuse(label, image.line, f"the image has {image.size} places ({len(image.nodes)} nodes with "
                           f"{len(image.slots)} slots), which {plural} of {size} tasks do not fill; it needs a multiple of "
                           f"{size}")
-    n_tasks = sum(image.size for image in found) // size
+    n_tasks = sum(image.size for image in result) // size
     if n_tasks != groups:
         raise PlacementError(f"{label} has images for {n_tasks} {plural}, but grid {grid} has {groups} {plural} of {size} "
                              f"tasks; give images of {grid.n_tasks} places in all (repeat TIMES SHIFT makes copies)")
-    places = np.concatenate([image.places() for image in found])
-    _check_once(found, places, label, site)
+    places = np.concatenate([image.places() for image in result])
+    _check_once(result, places, label, site)
     places = dealt(places, grid, dimension.letter)
     name = f"images:{label}" + (f",{plural}" if i else "")
     return Mapping(site.network, grid, site.tasks_per_node, places[:, 0], places[:, 1], name)

@@ -257,7 +257,7 @@ def _boxes(name: str, extents: Sequence[int], site: Site, grid: ProcessGrid) -> 
     return Product(torus, tuple(patterns), of_slots, decomposition)
 
 
-def ring(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | None = None) -> Product:
+def ring(argument: str, site: Site, grid: ProcessGrid, objective: Objective | None = None) -> Product:
     """Return the named product, or without an argument the best product.
 
     Parameters
@@ -266,7 +266,7 @@ def ring(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | None 
         Map or pattern by axis, or empty.
     site : Site
     grid : ProcessGrid
-    wanted : Objective, optional
+    objective : Objective, optional
         Objective of the best product; by default the exchanges at once.
 
     Raises
@@ -283,7 +283,7 @@ def ring(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | None 
     check_product("ring", site, grid)
     torus = as_torus(site.network)
     if not argument:
-        return best_product(torus, grid, site.tasks_per_node, wanted or at_once(len(grid.decomposition.exchanges)))
+        return best_product(torus, grid, site.tasks_per_node, objective or at_once(len(grid.decomposition.exchanges)))
     if len(grid.shape) != 2:
         raise PlacementError(f"ring:{argument} shares a dimension between rows and columns, and grid {grid} has no columns; "
                              "take digits")

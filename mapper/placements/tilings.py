@@ -120,7 +120,7 @@ def _check_tiling(argument: str, tiling: Tiling, grid: ProcessGrid) -> None:
                              "every coset")
 
 
-def basis(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | None = None) -> Mapping:
+def basis(argument: str, site: Site, grid: ProcessGrid, objective: Objective | None = None) -> Mapping:
     """Return the given basis, or the best basis found.
 
     Parameters
@@ -129,7 +129,7 @@ def basis(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | None
         Empty, options, for example ``seed=2,evaluations=5000``, or the generators.
     site : Site
     grid : ProcessGrid
-    wanted : Objective, optional
+    objective : Objective, optional
         Objective to minimise; by default the exchanges in sequence.
 
     Raises
@@ -153,12 +153,12 @@ def basis(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | None
     if (within := _search_of(argument, twisted_torus.work_of_basis(torus, grid))) is None:
         raise PlacementError(f"basis:{argument[:60]} is not understood; write basis, basis:seed=1,evaluations=5000, or the "
                              "text that a search has printed: basis:r=0.0.4/1.0.0,c=0.1.0/0.2.0/0.0.1/2.0.0/0.0.2")
-    best_, cost = twisted_torus.best_basis(torus, grid, site.tasks_per_node, wanted or in_sequence(2), within)
+    best_, cost = twisted_torus.best_basis(torus, grid, site.tasks_per_node, objective or in_sequence(2), within)
     say(f"{best_}: {cost:.4g}")
     return best_.mapping(grid)
 
 
-def cosets(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | None = None) -> Mapping:
+def cosets(argument: str, site: Site, grid: ProcessGrid, objective: Objective | None = None) -> Mapping:
     """Return the best pair of a subgroup, whose cosets are the rows, and a complement, whose cosets are the columns.
 
     Raises
@@ -171,7 +171,7 @@ def cosets(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | Non
         raise PlacementError(f"placement cosets:{argument[:60]}: cosets takes no argument; basis does, e.g. basis:seed=2")
     from pencilmap.mapper.seeds import twisted_torus
 
-    pair = twisted_torus.best_pair(torus, grid.shape, wanted or in_sequence(2)) if site.tasks_per_node == 1 else None
+    pair = twisted_torus.best_pair(torus, grid.shape, objective or in_sequence(2)) if site.tasks_per_node == 1 else None
     if pair is None:
         raise PlacementError(f"{site} has no subgroup for rows with a complement for columns of grid {grid}; take basis")
     rows, columns = ([(node, 0) for node in twisted_torus.generators(torus, members, size)]

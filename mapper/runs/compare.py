@@ -147,7 +147,7 @@ def compare_record(record: Record, source: str) -> list[Comparison]:
     for group in [names] if together else [[name] for name in names]:
         samples = [sum(times) for times in zip(*(record["phases"][f"exchange_{name}"]["max_s"] for name in group))]
         rows.append(("+".join(group), samples, None if prediction is None else
-                      _all_exchanges(prediction) if together else _move(prediction, group[0])))
+                     _all_exchanges(prediction) if together else _move(prediction, group[0])))
     if "halo" in record:
         rows.append((HALO, record["halo"]["max_s"], _halo(record, mapping, transform) if prediction and mapping else None))
     placement, warnings = labels.get("placement", record["placement"]["source"]), tuple(record.get("warnings", ()))

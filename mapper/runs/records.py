@@ -238,9 +238,9 @@ def mapping_of_record(record: Record, network: Network, name: str) -> Mapping:
     """
     ranks = sorted(record["placement"]["ranks"], key=lambda r: r["rank"])
     by_hosts = any(r["coordinate"] is None for r in ranks)
-    nodes, slots = (_places_by_hosts if by_hosts else _places_by_coordinates)(ranks, network)
-    tasks = record["placement"]["tasks_per_node"] or max(slots) + 1
     try:
+        nodes, slots = (_places_by_hosts if by_hosts else _places_by_coordinates)(ranks, network)
+        tasks = record["placement"]["tasks_per_node"] or max(slots) + 1
         check_size(network, network.n_nodes, tasks)
         return Mapping(network, grid_of_record(record), tasks, np.array(nodes), np.array(slots), name)
     except (PencilmapError, OverflowError) as error:
@@ -254,11 +254,8 @@ def _places_by_coordinates(ranks: Any, network: Any) -> tuple[list[int], list[in
         problem = network.outside(r["coordinate"]) if n_coordinates == network.n_dimensions else (
             f"{n_coordinates} coordinates, but {network.title} has {network.n_dimensions} dimensions")
         if problem:
-            raise RecordError(f"the record's placement is impossible: rank {r['rank']}: {problem}")
-    try:
-        return network.node(np.array([r["coordinate"] for r in ranks])).tolist(), [r["slot"] for r in ranks]
-    except (PencilmapError, OverflowError) as error:
-        raise RecordError(f"the record's placement is impossible: {error}") from error
+            raise RecordError(f"rank {r['rank']}: {problem}")
+    return network.node(np.array([r["coordinate"] for r in ranks])).tolist(), [r["slot"] for r in ranks]
 
 
 def _places_by_hosts(ranks: list[dict[str, Any]], network: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -268,7 +265,7 @@ def _places_by_hosts(ranks: list[dict[str, Any]], network: Any) -> tuple[tuple[i
     for r in ranks:
         node, link = names.node(r["host"]), r["host"].rpartition(".")[2]
         if node is None:
-            raise RecordError(f"the record's placement is impossible: rank {r['rank']}: {names.why_not(r['host'])}")
+            raise RecordError(f"rank {r['rank']}: {names.why_not(r['host'])}")
         places.append((node, links * r["slot"] + (int(link) if links > 1 and link.isdecimal() else 0)))
     nodes, slots = zip(*places)
     return nodes, slots

@@ -87,7 +87,7 @@ class _Cut(Exception):
     """The time limit of the search is over."""
 
 
-def search(site: Site, grid: ProcessGrid, within: Search | None = None, wanted: Objective | None = None,
+def search(site: Site, grid: ProcessGrid, within: Search | None = None, objective: Objective | None = None,
            rules: Sequence[DimensionOrder] = USUAL, transform: Transform | None = None,
            known: Sequence[Mapping] = (), report: Callable[..., None] | None = None) -> Found:
     """Search for a placement with a small objective.
@@ -101,7 +101,7 @@ def search(site: Site, grid: ProcessGrid, within: Search | None = None, wanted: 
         Any torus, with any usable nodes and idle slots.
     grid : ProcessGrid
     within : Search, optional
-    wanted : Objective, optional
+    objective : Objective, optional
         Objective to minimise; by default exchanges in sequence.
     rules : sequence of DimensionOrder
         Rules of routing; if there are several, the worst cost counts.
@@ -132,16 +132,16 @@ def search(site: Site, grid: ProcessGrid, within: Search | None = None, wanted: 
     (True, 2000)
     """
     site.check_grid(grid)
-    wanted = wanted or in_sequence(len(grid.decomposition.exchanges))
+    objective = objective or in_sequence(len(grid.decomposition.exchanges))
     within, began = within or Search(), monotonic()
     uneven = transform if transform is not None and not transform.divides_evenly(grid) else None
     silent = report or (lambda line, share=None: None)
-    run = _Run(site, grid, within, silent, wanted, rules, uneven, known)
+    run = _Run(site, grid, within, silent, objective, rules, uneven, known)
     key = (search, as_torus(site.network), site.tasks_per_node, site.allocation.nodes.tobytes(), site.launch, within.key,
-           run.short if _alike(grid, wanted, uneven) and not known else grid, tuple(rules), wanted, uneven,
+           run.short if _alike(grid, objective, uneven) and not known else grid, tuple(rules), objective, uneven,
            tuple((mapping.node_of_rank.tobytes(), mapping.slot_of_rank.tobytes()) for mapping in known))
     if key in within.results:
-        return within.results[key].of(grid, began).found(None)
+        return within.results[key].of(grid, began).result(None)
     cut = None
     try:
         run.search()
@@ -152,7 +152,7 @@ def search(site: Site, grid: ProcessGrid, within: Search | None = None, wanted: 
         if run.launcher_cost is None or not by_signal(error, KeyboardInterrupt):
             raise
         cut = "interrupt"
-    return run.found(cut)
+    return run.result(cut)
 
 
 def _alike(grid: ProcessGrid, objective: Objective, uneven: Transform | None) -> bool:
@@ -172,7 +172,7 @@ class _Run:
         self.site, self.grid, self.within, self.report = site, grid, within, report
         self.work = work_of_swap(grid, rules)
         self.evaluations = within.budget // self.work
-        self.wanted, self.rules, self.transform, self.known = objective, rules, transform, known
+        self.objective, self.rules, self.transform, self.known = objective, rules, transform, known
         self.short = ProcessGrid(*sorted(grid.shape), decomposition=grid.decomposition)
         self.turned = _turned(grid)
         order = _order_of_exchanges(grid)
@@ -243,14 +243,14 @@ class _Run:
         site, grid = self.site, self.grid
         if not site.allocation.is_complete or grid.n_tasks != site.n_slots:
             return
-        if self.transform is not None and self.wanted == in_sequence(len(grid.decomposition.exchanges)):
+        if self.transform is not None and self.objective == in_sequence(len(grid.decomposition.exchanges)):
             product = best_product_of(as_torus(site.network), grid, site.tasks_per_node, self.transform)
         else:
-            product = best_product(as_torus(site.network), grid, site.tasks_per_node, self.wanted)
+            product = best_product(as_torus(site.network), grid, site.tasks_per_node, self.objective)
         letters = tuple(stage.letters for stage in grid.decomposition.exchanges)
         slots = self._slots(product.mapping())
         if self.transform is None:
-            cost = max(float(self.wanted.of_loads(rule.joint_of_product(product, letters))) for rule in self.rules)
+            cost = max(float(self.objective.of_loads(rule.joint_of_product(product, letters))) for rule in self.rules)
         else:
             self._settle_down(slots)
             cost = float(routed_swaps.cost(self.state))
@@ -277,7 +277,7 @@ class _Run:
 
         If RxC and CxR are one problem (in sequence), the launch orders of both grids are yielded.
         """
-        alike = _alike(self.grid, self.wanted, self.transform)
+        alike = _alike(self.grid, self.objective, self.transform)
         both = [self.short.shape, self.short.shape[::-1]] if alike else [self.grid.shape]
         for shape in dict.fromkeys(both):
             grid = ProcessGrid(*shape, decomposition=self.grid.decomposition)
@@ -287,8 +287,8 @@ class _Run:
             yield f"known: {mapping.name}", self._slots(mapping), None
         for name, slot in grouped(self.site, self.short):
             yield name, slot, None
-        if self.wanted != in_sequence(len(self.grid.shape)):
-            yield from ((name, slot[self.turned], None) for name, slot in products(self.site, self.grid, self.wanted))
+        if self.objective != in_sequence(len(self.grid.shape)):
+            yield from ((name, slot[self.turned], None) for name, slot in products(self.site, self.grid, self.objective))
 
     def _try_starts(self) -> list[tuple[str, Ints]]:
         """Evaluate all starts and return the best start of each kind, at most `TRIALS`."""
@@ -361,7 +361,7 @@ class _Run:
         if self.within.is_over():
             raise _Cut
 
-    def found(self: Any, cut: str | None) -> Any:
+    def result(self: Any, cut: str | None) -> Any:
         nodes, T = self.site.allocation.nodes, self.site.tasks_per_node
         place = np.empty_like(self.state.best_slot)
         place[self.turned] = self.state.best_slot
@@ -460,7 +460,8 @@ def _state(site: Site, grid: ProcessGrid, seed: int, terms: tuple[Floats, Floats
             lane_norm=zeros(*lanes, kind=float), lane_top=zeros(*lanes, kind=float), norm=zeros(Q * M, kind=float),
             top=zeros(Q * M, kind=float), seen=zeros(*lanes), together=zeros(changes[1], kind=float)),
         before=routed_swaps.Kept(zeros(*changes), zeros(*lanes, kind=float), zeros(*lanes, kind=float)),
-        random=_random_state(seed), gain=np.full(1, GAIN), doublings=np.full(1, DOUBLINGS), best=np.full(2, np.inf),
+        random=np.array([(seed * 2 + 1) * 0x9E3779B97F4A7C15 % 2**64], dtype=np.uint64),  # odd, so never 0
+        gain=np.full(1, GAIN), doublings=np.full(1, DOUBLINGS), best=np.full(2, np.inf),
         best_slot=zeros(P))
 
 
@@ -526,7 +527,3 @@ def _units(torus: Any, n_tasks: int, half: Floats) -> Floats:
     """Return half a unit on the m scale, longer for slower dimensions: float array, shape (E, d)."""
     rates = np.array(torus.bandwidth or (1.0,) * torus.n_dimensions)
     return half[:, None] * torus.n_nodes / n_tasks * (rates.max() / rates / np.array(torus.cables))
-
-
-def _random_state(seed: int) -> Any:
-    return np.array([(seed * 2 + 1) * 0x9E3779B97F4A7C15 % 2**64], dtype=np.uint64)  # odd, so never 0

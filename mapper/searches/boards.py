@@ -244,7 +244,7 @@ def game_of(flows: Sequence[Groups | Pairs], terms: Sequence[Term], board: Board
     """Return the flows and the terms as arrays."""
     parts = [_lists_of(flow, len(board.point)) for flow in flows]
     lists, mates = (np.cumsum([0, *map(len, lists_)]) for lists_ in ((part.whole for part in parts),
-                                                                 (part.mate for part in parts)))
+                                                                     (part.mate for part in parts)))
     groups = np.array([0 if part.size == PAIRS else len(part.whole) for part in parts])
     counts = np.cumsum([0, *groups * len(board.cable)])
     by_flow = [[(m, term.shares[e], term.linked) for m, term in enumerate(terms) if term.shares[e]]

@@ -94,8 +94,8 @@ def views(ground: Ground, directed: bool = False, rule: str = "") -> list[View]:
     routes = _routes(network, network.ends(ground.node, ground.slot).tobytes(), rule or default_routing(network), directed)
     if not kind_of(network).counts_suffice:
         return [View(unit, length, routes, anywhere)]
-    found, parts = [View(unit, length, None, anywhere)], (ground.levels[0], anywhere)
-    return found if routes is None else [*found, *(View(unit, length, routes, part, both=True) for part in parts)]
+    result, parts = [View(unit, length, None, anywhere)], (ground.levels[0], anywhere)
+    return result if routes is None else [*result, *(View(unit, length, routes, part, both=True) for part in parts)]
 
 
 @lru_cache(maxsize=2)
@@ -103,14 +103,14 @@ def _routes(network: Network, ends: bytes, rule: str, directed: bool) -> RouteTa
     return kind_of(network).guiding_routes(network, np.frombuffer(ends, dtype=np.int64), routing(rule, network), directed)
 
 
-def swaps_of(ground: Ground, view: View, wanted: Objective, seed: int = 1, transform: Transform | None = None) -> Any:
+def swaps_of(ground: Ground, view: View, objective: Objective, seed: int = 1, transform: Transform | None = None) -> Any:
     """Return the search by swaps, see `pencilmap.mapper.searches.boards.Swaps`.
 
     Parameters
     ----------
     ground : Ground
     view : View
-    wanted : Objective
+    objective : Objective
     seed : int
     transform : Transform, optional
         Its uneven blocks give the sizes of the messages; the view is directed then.
@@ -122,7 +122,7 @@ def swaps_of(ground: Ground, view: View, wanted: Objective, seed: int = 1, trans
     board = boards.board_of(view.unit, view.length, table, point, view.within, transform is not None)
     parts = exchanges(ground.grid, transform)
     order = sorted(range(len(parts)), key=lambda e: parts[e].size)  # small groups first, see `Swaps`
-    terms = [boards.Term(float(term.count), tuple(float(term.shares[e]) for e in order)) for term in wanted.terms]
+    terms = [boards.Term(float(term.count), tuple(float(term.shares[e]) for e in order)) for term in objective.terms]
     units_alone = [term._replace(linked=False) for term in terms] if view.both else []
     flows = [boards.flow_of(parts[e], network.n_nodes, transform is None) for e in order]
     return boards.Swaps(board, flows, [*units_alone, *terms], seed)
@@ -136,7 +136,7 @@ def annealed(swaps: Any, slots: Ints, within: Search, hot: float = HOT, cold: fl
     return swaps.anneal(slots, within, slices, fading=fading, enough=enough)
 
 
-def search(site: Site, grid: ProcessGrid, within: Search | None = None, wanted: Objective | None = None,
+def search(site: Site, grid: ProcessGrid, within: Search | None = None, objective: Objective | None = None,
            rules: Sequence[str] = (), transform: Transform | None = None, launch: str = LAUNCHED[0]) -> Found:
     """Search for a placement with the least worst objective under all routings of a network.
 
@@ -147,7 +147,7 @@ def search(site: Site, grid: ProcessGrid, within: Search | None = None, wanted: 
     grid : ProcessGrid
     within : Search, optional
         Without a budget the best seed will be the answer.
-    wanted : Objective, optional
+    objective : Objective, optional
         Objective to minimise; by default the exchanges in sequence.
     rules : sequence of str
         Routings that count; all routings of the network by default.
@@ -171,11 +171,11 @@ def search(site: Site, grid: ProcessGrid, within: Search | None = None, wanted: 
     site.check_grid(grid)
     within = within or Search()
     ground = Ground(site, grid, variety=MANY if within.budget else FEW)
-    wanted = wanted or in_sequence(len(grid.decomposition.exchanges))
-    return _Search(ground, wanted, within, rules, transform, launch).found()
+    objective = objective or in_sequence(len(grid.decomposition.exchanges))
+    return _Search(ground, objective, within, rules, transform, launch).result()
 
 
-def best_mapping(site: Site, grid: ProcessGrid, within: Search, wanted: Objective | None = None,
+def best_mapping(site: Site, grid: ProcessGrid, within: Search, objective: Objective | None = None,
                  rules: Sequence[str] = (), transform: Transform | None = None, launch: str = LAUNCHED[0]) -> Mapping:
     """Return the placement that `search` finds, with notes for a reader.
 
@@ -183,34 +183,34 @@ def best_mapping(site: Site, grid: ProcessGrid, within: Search, wanted: Objectiv
     searched.
     """
     if grid.decomposition == PENCIL and grid.shape[0] > grid.shape[1] and transform is None:
-        turned = None if wanted is None else wanted.turned
-        found = best_mapping(site, ProcessGrid(*grid.shape[::-1]), within, turned, rules, launch=LAUNCHED[1])
-        node, slot = (some.reshape(grid.shape).T.ravel() for some in (found.node_of_rank, found.slot_of_rank))
-        return replace(found, grid=grid, node_of_rank=node, slot_of_rank=slot)
-    key = (search, site.network, site.allocation.nodes.tobytes(), site.tasks_per_node, site.launch, grid, wanted, within.key,
-           tuple(rules), transform, launch if within.budget else None)
+        turned = None if objective is None else objective.turned
+        mapping = best_mapping(site, ProcessGrid(*grid.shape[::-1]), within, turned, rules, launch=LAUNCHED[1])
+        node, slot = (ranks.reshape(grid.shape).T.ravel() for ranks in (mapping.node_of_rank, mapping.slot_of_rank))
+        return replace(mapping, grid=grid, node_of_rank=node, slot_of_rank=slot)
+    key = (search, site.network, site.allocation.nodes.tobytes(), site.tasks_per_node, site.launch, grid, objective,
+           within.key, tuple(rules), transform, launch if within.budget else None)
     if key not in within.results:
-        result = search(site, grid, within, wanted, rules, transform, launch)
+        result = search(site, grid, within, objective, rules, transform, launch)
         within.results[key] = replace(result.mapping, notes=notes(site, result))
     return within.results[key]
 
 
-def notes(site: Site, found: Found) -> tuple[str, ...]:
+def notes(site: Site, result: Found) -> tuple[str, ...]:
     """Return sentences about a result for a reader."""
-    judged = ", ".join(f"{name} {float(cost):.4g}" for name, cost in found.costs.items())
+    judged = ", ".join(f"{name} {float(cost):.4g}" for name, cost in result.costs.items())
     lines = [EQUAL] if all_equal(site) else []
-    if len(found.costs) > 1:
+    if len(result.costs) > 1:
         lines.append(f"placement chosen by its cost under {judged}")
-    if found.cut:
+    if result.cut:
         lines.append("the search was CUT SHORT by its time limit; another run may find another placement")
     return tuple(lines)
 
 
 class _Search:
-    def __init__(self, ground: Ground, wanted: Objective, within: Search, rules: Sequence[str] = (),
+    def __init__(self, ground: Ground, objective: Objective, within: Search, rules: Sequence[str] = (),
                  transform: Transform | None = None, launch: str = LAUNCHED[0]) -> None:
         self.transform, self.launch = transform, launch
-        self.ground, self.wanted, self.within = ground, wanted, within.part(1)
+        self.ground, self.objective, self.within = ground, objective, within.part(1)
         self.report = now_and_then(lambda line: say(f"search of grid {ground.grid}: {line}",
                                                     min(1.0, within.spent / max(1, within.budget))))
         self.rules = {name: routing(name, ground.network) for name in rules or judged_routings(ground.network)}
@@ -220,10 +220,10 @@ class _Search:
     @cached_property
     def enough(self) -> float:
         """Cost at which a search is done."""
-        bound = objective_bound(self.ground.site, self.ground.grid, self.wanted)
+        bound = objective_bound(self.ground.site, self.ground.grid, self.objective)
         return float(bound * Crossing(self.ground.grid, self.transform).smallest) * (1 + 1e-9)
 
-    def found(self) -> Found:
+    def result(self) -> Found:
         """Return the best candidate."""
         if not self.within.budget:
             return self._of(self._spread(self._first()))
@@ -253,12 +253,12 @@ class _Search:
         least = float(self._first_cost(slots))
         bounds = self.first_rule == default_routing(self.ground.network) and self.transform is None
         alike = self.transform is None and least <= self._by_hosts * scale * (1 + 1e-9)
-        others = () if alike else sorted(self._seeds(FIRST), key=lambda some: some[2])
-        for name, some, crossing in others:
+        others = () if alike else sorted(self._seeds(FIRST), key=lambda seed: seed[2])
+        for name, slots_, crossing in others:
             if not bounds or crossing * scale < least * (1 - 1e-9):
-                cost = float(self._first_cost(some))
+                cost = float(self._first_cost(slots_))
                 if cost < least * (1 - 1e-9):
-                    best, slots, least = name, some, cost
+                    best, slots, least = name, slots_, cost
         return {best: slots}
 
     @property
@@ -276,27 +276,27 @@ class _Search:
         P, network = self.ground.grid.n_tasks, self.ground.network
         ranks = FILLED_RANKS if self.within.budget else FIRST_RANKS
         levels = self._levels if network.levels else []
-        some = dict(islice(seeds(self.ground), max(2 * len(LAUNCHED), ranks // P) if levels else most))
-        crossing = self._crossings(some, levels) if levels else dict.fromkeys(some, 0.0)
-        best = sorted(some, key=crossing.__getitem__)[:most]
+        seeds_ = dict(islice(seeds(self.ground), max(2 * len(LAUNCHED), ranks // P) if levels else most))
+        crossing = self._crossings(seeds_, levels) if levels else dict.fromkeys(seeds_, 0.0)
+        best = sorted(seeds_, key=crossing.__getitem__)[:most]
         if levels and not self.within.budget:
-            least = min(crossing[name] for name in islice(some, len(LAUNCHED)))
+            least = min(crossing[name] for name in islice(seeds_, len(LAUNCHED)))
             best = [name for name in best if crossing[name] < least * (1 - 1e-9)]
-        for name in dict.fromkeys([*islice(some, len(LAUNCHED)), *best]):
-            yield name, some[name], crossing[name]
+        for name in dict.fromkeys([*islice(seeds_, len(LAUNCHED)), *best]):
+            yield name, seeds_[name], crossing[name]
 
-    def _crossings(self, some: dict[str, Ints], levels: list[Level]) -> dict[str, float]:
+    def _crossings(self, slots_of: dict[str, Ints], levels: list[Level]) -> dict[str, float]:
         """Return the crossing of each seed; without a budget infinity if units alone send more than a launch order."""
-        found, known, least = {}, {}, np.inf
-        for name, slots in some.items():
+        crossings, known, least = {}, {}, np.inf
+        for name, slots in slots_of.items():
             limit = np.inf if self.within.budget or name in LAUNCHED else least * (1 - 1e-9)
             key = slots.tobytes()  # many seeds are the same
             if key not in known:
                 known[key] = self._crossing(levels, slots, limit)
-            found[name] = known[key]
+            crossings[name] = known[key]
             if name in LAUNCHED:
-                least = min(least, found[name])
-        return found
+                least = min(least, crossings[name])
+        return crossings
 
     @property
     def _levels(self) -> list[Level]:
@@ -317,7 +317,7 @@ class _Search:
 
         Infinity if the traffic across the units of a level alone reaches the limit.
         """
-        places, worst, pairs = [slots[part.members] for part in self.parts], np.zeros(len(self.wanted.terms)), []
+        places, worst, pairs = [slots[part.members] for part in self.parts], np.zeros(len(self.objective.terms)), []
         for unit, leaving, between in levels[::-1]:
             units = [unit[place] for place in places]
             counts = [_counts(some, len(leaving)).astype(float) for some in units] if len(between) else None
@@ -336,18 +336,18 @@ class _Search:
         """Return the largest load for each term of the objective, given the loads of each exchange."""
         scaled = [load / (len(part.members) * part.size**2) for part, load in zip(self.parts, loads)]
         return np.array([np.max(sum(float(share) * load for share, load in zip(term.shares, scaled)), initial=0.0)
-                         for term in self.wanted.terms])
+                         for term in self.objective.terms])
 
     def _total(self, largest: Floats) -> float:
-        return sum(float(term.count) * load for term, load in zip(self.wanted.terms, largest.tolist()))
+        return sum(float(term.count) * load for term, load in zip(self.objective.terms, largest.tolist()))
 
     def _spread(self, candidates: dict[str, Ints]) -> dict[str, Ints]:
         """Return all candidates, under rules whose receivers decide also with the hosts of each leaf in a Latin order."""
-        found = dict(candidates)
+        placements = dict(candidates)
         for rule_name, rule in self.rules.items():
             if (ports := rule.ports(self.ground.network)) and self._routes(rule_name):
-                found |= {f"{name}, Latin": latin(self.ground, slots, *ports) for name, slots in candidates.items()}
-        return found
+                placements |= {f"{name}, Latin": latin(self.ground, slots, *ports) for name, slots in candidates.items()}
+        return placements
 
     def _chosen(self, candidates: dict[str, Ints]) -> str:
         """Return the candidate of the least default cost, of those whose worst cost is at most that of the launch order.
@@ -361,21 +361,21 @@ class _Search:
         for name in sorted(candidates, key=costs.__getitem__):  # the regret under the default rises
             if allowed and (costs[name] > usual or _regret(costs[name], costs.values()) > self._least(allowed)[0]):
                 break
-            found = list(self._judged(candidates[name]).values())
-            if max(found) <= limit:
-                allowed[name] = found
+            result = list(self._judged(candidates[name]).values())
+            if max(result) <= limit:
+                allowed[name] = result
         return self._least(allowed)[2]
 
     @staticmethod
     def _least(allowed: dict[str, list[Fraction]]) -> tuple[float, list[Fraction], str]:
         """Return the least regret, the costs, and the name."""
-        least = [min(some) for some in zip(*allowed.values())]
-        regrets = {name: max(_regret(cost, [low]) for cost, low in zip(found, least)) for name, found in allowed.items()}
-        return min((round(regrets[name], 9), found, name) for name, found in allowed.items())
+        least = [min(costs_) for costs_ in zip(*allowed.values())]
+        regrets = {name: max(_regret(cost, [low]) for cost, low in zip(item, least)) for name, item in allowed.items()}
+        return min((round(regrets[name], 9), item, name) for name, item in allowed.items())
 
     def _annealed(self, board: View, fraction: float) -> dict[str, Ints]:
         """Return the two launch orders, and the best seeds before and after swaps: dict from name to slots of ranks."""
-        swaps = swaps_of(self.ground, board, self.wanted, self.within.seed, self.transform)
+        swaps = swaps_of(self.ground, board, self.objective, self.within.seed, self.transform)
         kept, costs = dict[str, Ints](), dict[str, float]()
         for name, slots, _ in self._seeds(FILLED):
             self.report(f"start {name}")
@@ -383,43 +383,44 @@ class _Search:
                 break
             kept[name], costs[name] = slots, swaps.cost(slots)
         best = _different(costs)
-        found = {name: kept[name] for name in (*LAUNCHED, *best[:MOST_JUDGED]) if name in kept}
+        placements = {name: kept[name] for name in (*LAUNCHED, *best[:MOST_JUDGED]) if name in kept}
         for place, hot, patient in ROUNDS_OF_SWITCHES:
             name = best[min(place, len(best) - 1)]
             if self._is_best(kept[name]) or costs[best[0]] <= self.enough < costs[name]:
                 break
             swapped = f"{name}, swapped from {hot:g}" + ", eager" * (not patient)
-            found[swapped] = self._anneal(swaps, board, kept[name], fraction / len(ROUNDS_OF_SWITCHES), hot, patient)
+            placements[swapped] = self._anneal(swaps, board, kept[name], fraction / len(ROUNDS_OF_SWITCHES), hot, patient)
             if swaps.least <= self.enough:
                 break
         if self.first_rule in LINEAR_PROGRAMS:
-            costs = {name: swaps.cost(slots) for name, slots in found.items()}
-            return {name: found[name] for name in (*LAUNCHED, *_different(costs)[:MOST_PROGRAMS]) if name in found}
-        return found
+            costs = {name: swaps.cost(slots) for name, slots in placements.items()}
+            return {name: placements[name] for name in (*LAUNCHED, *_different(costs)[:MOST_PROGRAMS]) if name in placements}
+        return placements
 
     def _polished(self, board: View, candidates: dict[str, Ints], left: int) -> dict[str, Ints]:
         """Return all candidates, and the best after further swaps: those that cost least by default and here.
 
         left : boards that share what is left of the budget
         """
-        swaps = swaps_of(self.ground, board, self.wanted, self.within.seed, self.transform)
+        swaps = swaps_of(self.ground, board, self.objective, self.within.seed, self.transform)
         judged = {name: [float(cost) for cost in self._judged(slots).values()] for name, slots in candidates.items()}
         default = min(candidates, key=lambda name: (judged[name][0], sum(judged[name])))
-        found = dict(candidates)
+        placements = dict(candidates)
         fraction = max(0, 1 - self.within.spent / self.within.budget) / left / POLISHED
-        for name in dict.fromkeys([default, *_different({name: sum(some) for name, some in judged.items()})[:POLISHED - 1]]):
+        sums = {name: sum(costs) for name, costs in judged.items()}
+        for name in dict.fromkeys([default, *_different(sums)[:POLISHED - 1]]):
             if sum(judged[name]) > self.enough * len(judged[name]):
-                found[f"{name}, polished {left}"] = self._anneal(swaps, board, candidates[name], fraction, WARM)
-        return found
+                placements[f"{name}, polished {left}"] = self._anneal(swaps, board, candidates[name], fraction, WARM)
+        return placements
 
     def _anneal(self, swaps: Any, board: View, slots: Ints, fraction: float, hot: float = HOT, patient: bool = True) -> Ints:
         cold, fading = COLD, PATIENT
         if board.routes is not None:
             cold, fading = COLD_BY_ROUTES, PATIENT_BY_ROUTES
-        found = annealed(swaps, slots, self.within.part(fraction), hot, cold, fading if patient else EAGER,
-                         self.enough * (1 + board.both))
+        slots_ = annealed(swaps, slots, self.within.part(fraction), hot, cold, fading if patient else EAGER,
+                          self.enough * (1 + board.both))
         self.report(f"best load {swaps.least:.4g}")
-        return found
+        return slots_
 
     @property
     def first_rule(self) -> str:
@@ -445,8 +446,8 @@ class _Search:
 
     def _judged(self, slots: Ints) -> dict[str, Fraction]:
         """Return the objective under each routing."""
-        found = {name: self._cost(slots, name) for name in self.rules}
-        return {name: cost for name, cost in found.items() if cost is not None}
+        costs = {name: self._cost(slots, name) for name in self.rules}
+        return {name: cost for name, cost in costs.items() if cost is not None}
 
     def _cost(self, slots: Ints, name: str) -> Fraction | None:
         """Return the objective under a routing, None if it does not work here."""
@@ -455,7 +456,7 @@ class _Search:
             mapping = self._mapping(slots)
             try:
                 loads = routed_joint(mapping.network, self.parts, mapping.ends, self.rules[name])
-                costs[name] = self.wanted.of_loads(loads)
+                costs[name] = self.objective.of_loads(loads)
             except RoutingError:  # such as static routes on a tree with different numbers of cables
                 costs[name] = None
         return costs[name]
@@ -499,7 +500,7 @@ def _inverse(capacity: Floats) -> Floats:
 
 def _different(costs: dict[str, float]) -> list[str]:
     """Return the names with the least costs, one for each cost, the least first."""
-    found: dict[float, str] = {}
+    names: dict[float, str] = {}
     for name, cost in costs.items():
-        found.setdefault(round(cost, 9), name)
-    return [found[cost] for cost in sorted(found)]
+        names.setdefault(round(cost, 9), name)
+    return [names[cost] for cost in sorted(names)]

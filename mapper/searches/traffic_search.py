@@ -91,17 +91,17 @@ def search_places(site: Site, swaps: Swaps, starts: Iterable[tuple[str, Ints]], 
     for name, places in chain(starts, [climb] if climb else ()):
         costs[name] = swaps.cost(places)
         if all(abs(costs[name] - cost) > 1e-9 * cost for cost, *_ in best):
-            best = sorted([*best, (costs[name], name, places)], key=lambda some: some[0])[:REFINED]
+            best = sorted([*best, (costs[name], name, places)], key=lambda entry: entry[0])[:REFINED]
         if within.is_over():
             break
     if within.budget:
         most = MOST_TRAFFIC_SWAPS * P * swaps.work_of_swap
         best += list(_improved(swaps, best, within.part(min(1.0, most / within.budget))))
-    cost, name, places = min(best, key=lambda some: some[0])
+    cost, name, places = min(best, key=lambda item: item[0])
     return FoundPlaces(places, name, costs, cost)
 
 
-def search_transform(site: Site, grid: ProcessGrid, transform: Transform, wanted: Objective, halo: Halo, within: Search,
+def search_transform(site: Site, grid: ProcessGrid, transform: Transform, objective: Objective, halo: Halo, within: Search,
                      known: Sequence[Mapping] = ()) -> list[Mapping]:
     """Return the launch order, then a placement for the objective of the exchanges and a halo between transforms.
 
@@ -110,7 +110,7 @@ def search_transform(site: Site, grid: ProcessGrid, transform: Transform, wanted
     site : Site
     grid : ProcessGrid
     transform : Transform
-    wanted : Objective
+    objective : Objective
         Of the exchanges.
     halo : Halo
     within : Search
@@ -127,12 +127,12 @@ def search_transform(site: Site, grid: ProcessGrid, transform: Transform, wanted
     shapes = [grid.shape, *([bricks_of(grid.decomposition, grid.n_tasks, transform)] * grid.decomposition.has_bricks)]
     extents = [tuple(int(n) for n in shape[::-1] if n > 1) for shape in shapes]
     starts = chain(orders, ((m.name, slots_of(site, m.node_of_rank, m.slot_of_rank)) for m in known),
-                   grid_starts(site, [("x".join(map(str, some)), rank_grid(some)) for some in extents if len(some) > 1]))
-    swaps = swaps_of_transform(tables, site, grid, transform, wanted, halo)
+                   grid_starts(site, [("x".join(map(str, grid_)), rank_grid(grid_)) for grid_ in extents if len(grid_) > 1]))
+    swaps = swaps_of_transform(tables, site, grid, transform, objective, halo)
     return [_mapping(site, grid, orders[0][1]), _mapping(site, grid, search_places(site, swaps, starts, within).places)]
 
 
-def swaps_of_transform(tables: Routes, site: Site, grid: ProcessGrid, transform: Transform, wanted: Objective,
+def swaps_of_transform(tables: Routes, site: Site, grid: ProcessGrid, transform: Transform, objective: Objective,
                        halo: Halo) -> Swaps:
     """Return the search by swaps whose cost is the objective and the weighted halo, on the m scale."""
     from scipy.sparse import coo_array  # slow to import
@@ -145,7 +145,7 @@ def swaps_of_transform(tables: Routes, site: Site, grid: ProcessGrid, transform:
     parts = exchanges(grid, None if is_even else transform)
     flows: list[Groups | Pairs] = [*(flow_of(part, n, is_even) for part in parts), pairs_of(sent)]
     order = sorted(range(len(flows)), key=lambda e: flows[e].mates)
-    terms = [Term(float(term.count), (*map(float, term.shares), 0.0)) for term in wanted.terms]
+    terms = [Term(float(term.count), (*map(float, term.shares), 0.0)) for term in objective.terms]
     terms.append(Term(float(halo.weight), (0.0,) * len(parts) + (1.0,)))
     return _swaps(tables, site.tasks_per_node, [flows[e] for e in order],
                   [term._replace(shares=tuple(term.shares[e] for e in order)) for term in terms])
@@ -185,19 +185,19 @@ def _improved(swaps: Swaps, starts: list[tuple[float, str, Ints]], within: Searc
 
     Few ranks are heated several times, which forgets the start. Many ranks are heated once.
     """
-    found = list(starts)
-    each = 3 / (4 * FRESH_RUNS)
-    again: list[tuple[None, tuple[int, ...], float, float]] = [(None, FRESH, HOT, each)] * FRESH_RUNS
-    if each * within.budget < SWAPS_OF_FRESH * swaps.game.ranks * swaps.work_of_swap:
+    places_ = list(starts)
+    part_of_run = 3 / (4 * FRESH_RUNS)
+    again: list[tuple[None, tuple[int, ...], float, float]] = [(None, FRESH, HOT, part_of_run)] * FRESH_RUNS
+    if part_of_run * within.budget < SWAPS_OF_FRESH * swaps.game.ranks * swaps.work_of_swap:
         again = [(None, HEATED, 1.0, 1 / 3), (None, HEATED, 0.2, 1 / 6)]
     for number, (start, stages, hot, part) in enumerate([*((start, COOL, WARM, 1 / 16) for start in starts), *again,
                                                          (None, COOL, WARM, 1 / 16)]):
         if within.is_over():
             return
-        _, name, places = start or min(found, key=lambda some: some[0])
+        _, name, places = start or min(places_, key=lambda entry: entry[0])
         swaps.seed = within.seed + 100 * number
         slices = [(hot * COLD ** (i / SLICES), hot * COLD ** ((i + 1) / SLICES), doublings)
                   for doublings in stages for i in range(SLICES)]
         places = swaps.anneal(places, within.part(part), slices, by_change=True)
-        found.append((swaps.least, name if name.endswith("swaps") else f"{name}, swaps", places))
-        yield found[-1]
+        places_.append((swaps.least, name if name.endswith("swaps") else f"{name}, swaps", places))
+        yield places_[-1]

@@ -57,14 +57,14 @@ class Seeds:
         """Return whether `closed` has placements. Only a network with coordinates is asked."""
         return False
 
-    def closed(self, site: Site, grid: ProcessGrid, wanted: Objective, within: Search) -> list[Mapping]:
+    def closed(self, site: Site, grid: ProcessGrid, objective: Objective, within: Search) -> list[Mapping]:
         """Return placements of a family that is searched by itself for even blocks, the best last; none if it has none.
 
         Parameters
         ----------
         site : Site
         grid : ProcessGrid
-        wanted : Objective
+        objective : Objective
             Objective to minimise.
         within : Search
         """

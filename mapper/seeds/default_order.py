@@ -11,7 +11,6 @@ import numpy as np
 
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import PlacementError
-from pencilmap.model.network.network import Network
 from pencilmap.model.network.twisted_torus import logical, nodes_of_logical
 from pencilmap.model.placement.allocation import USUAL, Mapping, Site, slots_in_order
 from pencilmap.model.placement.grid import ProcessGrid
@@ -106,11 +105,6 @@ def order_of(mapping: Mapping) -> str | None:
     columns = dict(zip(mapping.network.axes, mapping.coordinates().T), t=mapping.slot_of_rank)
     moves = {letter: np.flatnonzero(column != column[0])[:1].tolist() for letter, column in columns.items()}
     order = "".join(sorted(moves, key=lambda letter: moves[letter] or [mapping.n_tasks]))
-    node, slot = axis_order(order, mapping.network, mapping.tasks_per_node)
+    node, slot = places(order, Site(mapping.network, mapping.tasks_per_node))
     place, used = node * mapping.tasks_per_node + slot, mapping.node_of_rank * mapping.tasks_per_node + mapping.slot_of_rank
     return order if np.array_equal(place[np.isin(place, used)], used) else None
-
-
-def axis_order(order: str, network: Network, tasks_per_node: int) -> tuple[Ints, Ints]:
-    """Return node and slot of every place of a whole network in the given order: two int arrays."""
-    return places(order, Site(network, tasks_per_node))

@@ -166,11 +166,11 @@ def _targets(site: Site, folder: Path, most: float) -> Iterator[str]:
 
 def read_map(path: Path, n: int) -> Ints:
     """Return the target of each of n vertices in a file that Scotch wrote; -1 for none."""
-    found = np.full(n, -1, dtype=np.int64)
+    places = np.full(n, -1, dtype=np.int64)
     for line in path.read_text().splitlines()[1:]:
         vertex, target = map(int, line.split())
-        found[vertex] = target
-    return found
+        places[vertex] = target
+    return places
 
 
 def run(*command: object) -> None:
@@ -184,9 +184,9 @@ def run(*command: object) -> None:
         raise PlacementError(f"{command[0]} failed with status {done.returncode}: {done.stderr.strip()[-200:]}")
 
 
-def _seated(site: Site, wanted: Ints) -> Ints:
+def _seated(site: Site, vertices: Ints) -> Ints:
     """Put every rank on its intended node while places remain there, otherwise on the nearest node with a free place."""
-    T, nodes, places = site.tasks_per_node, site.allocation.nodes, np.full(len(wanted), -1)
+    T, nodes, places = site.tasks_per_node, site.allocation.nodes, np.full(len(vertices), -1)
     position, used = np.zeros(site.network.n_nodes, np.int64), np.zeros(len(nodes), np.int64)
     position[nodes] = np.arange(len(nodes))
 
@@ -194,12 +194,12 @@ def _seated(site: Site, wanted: Ints) -> Ints:
         places[rank] = at * T + used[at]
         used[at] += 1
 
-    for rank, node in enumerate(wanted.tolist()):
+    for rank, node in enumerate(vertices.tolist()):
         if node >= 0 and used[position[node]] < T:
             seat(rank, int(position[node]))
     for rank in np.flatnonzero(places < 0).tolist():
         free = np.flatnonzero(used < T)
-        seat(rank, int(free[_apart(site.network, nodes[free], max(int(wanted[rank]), 0)).argmin()]))
+        seat(rank, int(free[_apart(site.network, nodes[free], max(int(vertices[rank]), 0)).argmin()]))
     return places
 
 
@@ -242,20 +242,20 @@ def halves(network: Any, divider: str = "networkx") -> tuple[Ints, ...]:
     """
     from scipy.sparse import coo_array  # slow to import
 
-    arcs, places = network.arcs(), next(each.places for each in DIVIDERS if each.name == divider)
+    arcs, places = network.arcs(), next(item.places for item in DIVIDERS if item.name == divider)
     V, N = arcs.n_vertices, network.n_nodes
     if V > MOST_VERTICES:
         return ()
     cables = coo_array((arcs.capacity, (arcs.source, arcs.target)), shape=(V, V)).tocsr()
     cables += cables.T
-    parts, found = [np.arange(V)], []
+    parts, orders = [np.arange(V)], []
     while max(np.count_nonzero(part < N) for part in parts) > 2:
         parts = [half for part in parts for half in _divided(part, cables, N, places)]
         unit = np.empty(V, dtype=np.int64)
         for number, part in enumerate(parts):
             unit[part] = number
-        found.append(unit)
-    return tuple(found[::-1])
+        orders.append(unit)
+    return tuple(orders[::-1])
 
 
 @cache

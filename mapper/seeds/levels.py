@@ -120,9 +120,22 @@ class Ground:
         return self.sorted[np.lexsort([*keys, *(unit[self.sorted] for unit in self.levels[level:])])]
 
 
+    def taken_in_turn(self, level: int) -> Ints:
+        """Return as many slots as ranks, of hosts in turn from the units of a level: int array, shape (P,)."""
+        T, P = self.site.tasks_per_node, self.grid.n_tasks
+        unit = self.levels[level][::T]
+        order = np.argsort(unit, kind="stable")
+        place = np.empty(len(unit), dtype=np.int64)
+        place[order] = np.arange(len(unit)) - np.searchsorted(unit[order], unit[order])
+        hosts = np.sort(np.lexsort([unit, place])[:-(-P // T)])
+        return (hosts[:, None] * T + np.arange(T)).ravel()[:P]
+
+
 def seeds(ground: Ground) -> Iterator[tuple[str, Ints]]:
     """Yield names of placements, and the slot of each rank."""
     yield "launch order", ground.launch
+    if ground.grid.n_tasks < ground.site.n_slots:
+        yield from ((f"hosts in turn {level}", ground.taken_in_turn(level)) for level in range(len(ground.levels)))
     letters, own = ground.grid.decomposition.letters, enumerate(seeds_of(ground.network).starts(ground.site, ground.grid), 1)
     if len(letters) == 1:
         yield "sorted", ground.sorted

@@ -108,7 +108,7 @@ def _best_product(torus: Torus, grid: ProcessGrid, tasks_per_node: int, requeste
     unit = lcm(*(term.count.denominator for term in requested.terms))
     counts = [int(term.count * unit) for term in requested.terms]
     least = unit * scale * requested.moved * max(weight * bound * cables for weight, bound, cables
-                                              in zip(weights(torus), machine_bound(torus), torus.cables))
+                                                 in zip(weights(torus), machine_bound(torus), torus.cables))
     best = None
     for worth, caps in _caps(places, counts, ceil(least)):
         if best is not None and worth > best[0][0]:
@@ -184,7 +184,7 @@ def _slot_choices(tasks_per_node: int, decomposition: Decomposition, requested: 
     for extents in factorisations(tasks_per_node, len(decomposition.letters)):
         pattern = Pattern(tuple(zip(decomposition.letters, extents)))
         choices.append(_Choice(pattern, extents, (Fraction(0),) * len(requested.terms), Fraction(0),
-                             sum(pattern.extent(stage.letters) for stage in decomposition.exchanges)))
+                               sum(pattern.extent(stage.letters) for stage in decomposition.exchanges)))
     return choices
 
 
@@ -342,7 +342,7 @@ def _best_with(torus: Torus, grid: ProcessGrid, slots: Mapping[str, int], transf
                     continue
                 indices = dict(zip(letters, before))
                 loads = [unit * weight * int(first_line(pattern, torus.is_ring(i), block, indices, slots).max())
-                        for block in blocks]
+                         for block in blocks]
                 for beginning in hopeful:
                     lengths = tuple(map(max, beginning.lengths, loads))
                     if sum(lengths) < least:

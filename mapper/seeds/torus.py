@@ -106,7 +106,7 @@ def slots_of(site: Site, node: np.ndarray, slot: np.ndarray) -> np.ndarray:
     return place[node] * site.tasks_per_node + slot
 
 
-def products(site: Site, grid: ProcessGrid, wanted: Objective | None = None) -> Starts:
+def products(site: Site, grid: ProcessGrid, objective: Objective | None = None) -> Starts:
     """Yield the best product placements of the whole torus with groups of the right size.
 
     If the torus has no such product, yield products with the next shorter and the next longer groups.
@@ -116,17 +116,17 @@ def products(site: Site, grid: ProcessGrid, wanted: Objective | None = None) -> 
     site : Site
         Its unusable slots are skipped.
     grid : ProcessGrid
-    wanted : Objective, optional
+    objective : Objective, optional
         Objective of `best_product`.
     """
-    for product, dimension in _whole_products(site, grid, wanted):
+    for product, dimension in _whole_products(site, grid, objective):
         yield f"product {dimension.name}s", _skipping(product, site, grid, dimension)
 
 
-def likely_product(site: Site, grid: ProcessGrid, wanted: Objective | None = None) -> np.ndarray:
+def likely_product(site: Site, grid: ProcessGrid, objective: Objective | None = None) -> np.ndarray:
     """Return the slots of the start of `products` with the least cost on the whole torus, without routing."""
     products_ = [(predict(product).cost, k, product, dimension)
-             for k, (product, dimension) in enumerate(_whole_products(site, grid, wanted))]
+                 for k, (product, dimension) in enumerate(_whole_products(site, grid, objective))]
     *_, product, dimension = min(products_, key=lambda entry: entry[:2])
     return _skipping(product, site, grid, dimension)
 

@@ -78,16 +78,16 @@ def launch_orders(site: Site, n_ranks: int) -> Starts:
 
 def rank_grids(traffic: Traffic) -> list[tuple[str, RankGrid]]:
     """Return the grids that the ranks form, with their names."""
-    found = {}
+    grids = {}
     for pattern in patterns(traffic):
         if len(pattern.extents) > 1 and not pattern.shuffled and pattern.kind != ALL_TO_ALL:
             extents = pattern.extents[::-1] if pattern.kind == FFT else pattern.extents
-            found["x".join(map(str, extents))] = rank_grid(extents)
+            grids["x".join(map(str, extents))] = rank_grid(extents)
     pairs = traffic.pairs
     hidden = grid_of(traffic.n_ranks, pairs.source, pairs.target, pairs.bytes)
     if hidden is not None:
-        found.setdefault("x".join(map(str, hidden.extents)) + " found", hidden)
-    return list(found.items())
+        grids.setdefault("x".join(map(str, hidden.extents)) + " found", hidden)
+    return list(grids.items())
 
 
 # ---- digits ----------------------------------------------------------------------------------------------------------
@@ -161,9 +161,9 @@ def blocks(site: Site, grid: RankGrid) -> Starts:
 def _across(cell: Ints) -> Callable[[Ints, int], Ints]:
     """Return a function: ranks in order across the longest side of their cells; cells stay together."""
     def in_order(ranks: Ints, n: int) -> Ints:
-        some = cell[ranks]
-        axes = np.argsort(np.ptp(some, axis=0), kind="stable")
-        return ranks[np.lexsort([ranks, *(some[:, i] for i in axes)])]
+        cells = cell[ranks]
+        axes = np.argsort(np.ptp(cells, axis=0), kind="stable")
+        return ranks[np.lexsort([ranks, *(cells[:, i] for i in axes)])]
     return in_order
 
 
@@ -196,29 +196,29 @@ def vibration(matrix: Any) -> Floats:
 
     shift = 2 * degree.max()
     try:
-        _, found = eigsh(diags_array(shift - degree) + matrix, k=2, which="LA", tol=1e-3, maxiter=60 + n // 20,
+        _, modes = eigsh(diags_array(shift - degree) + matrix, k=2, which="LA", tol=1e-3, maxiter=60 + n // 20,
                          v0=np.random.default_rng(1).random(n), ncv=24)
-        return np.asarray(found[:, 0])
+        return np.asarray(modes[:, 0])
     except ArpackNoConvergence as error:
         return np.asarray(error.eigenvectors[:, 0]) if error.eigenvectors.shape[1] > 1 else np.arange(n, dtype=float)
 
 
 def _halved(site: Site, n_ranks: int, in_order: Callable[[Ints, int], Ints]) -> Ints:
     """Return places from halving places and ranks together, down to hosts."""
-    found = np.empty(n_ranks, np.int64)
+    places = np.empty(n_ranks, np.int64)
     T, cut = site.tasks_per_node, _cuts(site)
     todo = [(np.arange(n_ranks), np.arange(site.allocation.n_nodes))]
     while todo:
         ranks, nodes = todo.pop()
         if len(nodes) == 1 or len(ranks) == 0:
-            found[ranks] = nodes[0] * T + np.arange(len(ranks))
+            places[ranks] = nodes[0] * T + np.arange(len(ranks))
             continue
         first, second = cut(nodes)
         size = len(ranks) if len(ranks) <= T else round(len(ranks) * len(first) / len(nodes) / T) * T
         size = max(len(ranks) - len(second) * T, min(size, len(first) * T, len(ranks)))
         ordered = in_order(ranks, size)
         todo += [(ordered[:size], first), (ordered[size:], second)]
-    return found
+    return places
 
 
 def _cuts(site: Site) -> Callable[..., Any]:
@@ -227,26 +227,26 @@ def _cuts(site: Site) -> Callable[..., Any]:
     if network.has_coordinates:
         where = network.coordinates(nodes)
 
-        def cut(some: Ints) -> tuple[Ints, Ints]:
-            axes = np.argsort(np.ptp(where[some], axis=0), kind="stable")
-            ordered = some[np.lexsort([where[some, i] for i in axes])]
-            side = np.ptp(where[some], axis=0).max() + 1
-            half = len(some) // 2
-            if len(some) % side == 0:  # whole planes
-                half = len(some) // side * (side // 2)
+        def cut(ranks: Ints) -> tuple[Ints, Ints]:
+            axes = np.argsort(np.ptp(where[ranks], axis=0), kind="stable")
+            ordered = ranks[np.lexsort([where[ranks, i] for i in axes])]
+            side = np.ptp(where[ranks], axis=0).max() + 1
+            half = len(ranks) // 2
+            if len(ranks) % side == 0:  # whole planes
+                half = len(ranks) // side * (side // 2)
             return ordered[:half], ordered[half:]
         return cut
     units = [level.unit[nodes] for level in network.levels][::-1]
 
-    def cut_units(some: Ints) -> tuple[Ints, Ints]:
+    def cut_units(ranks_: Ints) -> tuple[Ints, Ints]:
         for unit in units:
-            of = unit[some]
+            of = unit[ranks_]
             if len(np.unique(of)) > 1:
-                ordered = some[np.argsort(of, kind="stable")]
+                ordered = ranks_[np.argsort(of, kind="stable")]
                 ends = np.flatnonzero(np.diff(np.sort(of))) + 1
-                half = int(ends[np.argmin(np.abs(ends - len(some) / 2))])
+                half = int(ends[np.argmin(np.abs(ends - len(ranks_) / 2))])
                 return ordered[:half], ordered[half:]
-        return some[:len(some) // 2], some[len(some) // 2:]
+        return ranks_[:len(ranks_) // 2], ranks_[len(ranks_) // 2:]
     return cut_units
 
 
@@ -255,23 +255,23 @@ def grown(traffic: Traffic) -> Ints:
     matrix = traffic.total.bytes
     matrix = (matrix + matrix.T).tocsr()
     n, bound = traffic.n_ranks, np.zeros(traffic.n_ranks)
-    found, number = np.full(n, -1), 0
+    part_of, number = np.full(n, -1), 0
     heap: list[tuple[float, int]] = []
     for first in range(n):
-        if found[first] >= 0:
+        if part_of[first] >= 0:
             continue
         heappush(heap, (0.0, first))
         while heap:
             weight, rank = heappop(heap)
-            if found[rank] >= 0 or -weight < bound[rank]:
+            if part_of[rank] >= 0 or -weight < bound[rank]:
                 continue
-            found[rank], number = number, number + 1
+            part_of[rank], number = number, number + 1
             for k in range(matrix.indptr[rank], matrix.indptr[rank + 1]):
                 other = int(matrix.indices[k])
-                if found[other] < 0:
+                if part_of[other] < 0:
                     bound[other] += matrix.data[k]
                     heappush(heap, (-bound[other], other))
-    return found
+    return part_of
 
 
 CLIMBS = 12
@@ -308,17 +308,17 @@ def climbed(site: Site, n_ranks: int, cost: Callable[[Ints], float], evaluations
     for number in range(CLIMBS):
         matrix = _permutation(sources, targets, random if number else None)
         places = place_of[held @ matrix.T % primes @ steps]
-        here = cost(places)
+        least = cost(places)
         while evaluations > 0:
-            tried = [(cost(some := place_of[held @ other.T % primes @ steps]), k, other, some)
+            tried = [(cost(places_ := place_of[held @ other.T % primes @ steps]), k, other, places_)
                      for k, other in enumerate(_steps(matrix, primes))]
             evaluations -= len(tried)
-            value, _, other, some = min(tried, key=lambda each: each[:2], default=(here, 0, matrix, places))
-            if value >= here * (1 - 1e-9):
+            value, _, other, places_ = min(tried, key=lambda entry: entry[:2], default=(least, 0, matrix, places))
+            if value >= least * (1 - 1e-9):
                 break
-            here, matrix, places = value, other, some
-        if best is None or here < best[0]:
-            best = here, places
+            least, matrix, places = value, other, places_
+        if best is None or least < best[0]:
+            best = least, places
         if evaluations <= 0:
             break
     return None if best is None else ("sums of digits", best[1])
@@ -412,15 +412,15 @@ def _exchanged(matrix: Floats, hops: Floats, place: Ints) -> Ints:
     for _ in range(SWEEPS):
         moved = False
         for r in range(len(place)):
-            here = place[r]
-            change = cost[r, place] - cost[r, here] + cost[:, here] - cost[np.arange(len(place)), place] \
-                + 2 * matrix[r] * hops[here, place]
+            source = place[r]
+            change = cost[r, place] - cost[r, source] + cost[:, source] - cost[np.arange(len(place)), place] \
+                + 2 * matrix[r] * hops[source, place]
             change[r] = 0.0
             t = int(change.argmin())
-            if change[t] < -1e-9 * cost[r, here] - 1e-9:
-                there = place[t]
-                cost += np.outer(matrix[r] - matrix[t], hops[there] - hops[here])
-                place[r], place[t] = there, here
+            if change[t] < -1e-9 * cost[r, source] - 1e-9:
+                target = place[t]
+                cost += np.outer(matrix[r] - matrix[t], hops[target] - hops[source])
+                place[r], place[t] = target, source
                 moved = True
         if not moved:
             break

@@ -211,12 +211,12 @@ def climb(network: Network, wanted: Wanted, radix: np.ndarray, n_rows: int, star
     return best_node, best_slot, best, done
 
 
-def climbed(torus: TwistedTorus, grid: ProcessGrid, tasks_per_node: int, wanted: Objective, start: Any, steps: int,
+def climbed(torus: TwistedTorus, grid: ProcessGrid, tasks_per_node: int, objective: Objective, start: Any, steps: int,
             aim: float, number: int) -> tuple[float, list[tuple[int, int]]]:
     """Return the cost and the generators of the best basis of a climb."""
     generators = np.array(start, dtype=np.int64).reshape(-1, 2)
     rows, columns = (prime_factors(n) for n in grid.shape)
-    node, slot, cost, _ = climb(_network(torus, tasks_per_node), _terms(wanted, grid, tasks_per_node),
+    node, slot, cost, _ = climb(_network(torus, tasks_per_node), _terms(objective, grid, tasks_per_node),
                                 np.array([*rows, *columns], dtype=np.int64), len(rows),
                                 (generators[:, 0].copy(), generators[:, 1].copy()), steps, aim + 1e-9, number)
     return cost, list(zip(node.tolist(), slot.tolist()))

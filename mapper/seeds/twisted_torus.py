@@ -47,7 +47,7 @@ from pencilmap.model.traffic.loads import Objective, in_sequence, routed_joint
 MOST_FASTER = Fraction(1, 1_000_000)  # rounding of loads
 
 
-def best_twisted(site: Site, grid: ProcessGrid, within: Search, wanted: Objective | None = None) -> list[Mapping]:
+def best_twisted(site: Site, grid: ProcessGrid, within: Search, objective: Objective | None = None) -> list[Mapping]:
     """Return placements, the best last.
 
     Parameters
@@ -56,19 +56,19 @@ def best_twisted(site: Site, grid: ProcessGrid, within: Search, wanted: Objectiv
         Of a twisted torus.
     grid : ProcessGrid
     within : Search
-    wanted : Objective, optional
+    objective : Objective, optional
         Objective to minimise; by default the exchanges in sequence.
     """
     torus: Any = site.network
     order = launched(site, grid)
     if not within.budget or not has_bases(site, grid):
         return [order]
-    wanted = wanted or in_sequence(2)
-    basis, _ = best_basis(torus, grid, site.tasks_per_node, wanted, within,
-                          float(objective_bound(site, grid, wanted)))
-    costs = [(_cost(mapping, wanted), mapping) for mapping in (order, basis.mapping(grid))]
+    objective = objective or in_sequence(2)
+    basis, _ = best_basis(torus, grid, site.tasks_per_node, objective, within,
+                          float(objective_bound(site, grid, objective)))
+    costs = [(_cost(mapping, objective), mapping) for mapping in (order, basis.mapping(grid))]
     best, placement = min(costs, key=lambda pair: pair[0])
-    return [order, replace(placement, notes=(*placement.notes, *_plain_slice(torus, grid, site, wanted, best)))]
+    return [order, replace(placement, notes=(*placement.notes, *_plain_slice(torus, grid, site, objective, best)))]
 
 
 def has_bases(site: Site, grid: ProcessGrid) -> bool:
@@ -79,7 +79,7 @@ def has_bases(site: Site, grid: ProcessGrid) -> bool:
 
 def _cost(mapping: Mapping, objective: Objective) -> Fraction:
     return objective.of_loads(routed_joint(mapping.network, exchanges(mapping.grid), mapping.node_of_rank,
-                                        routing("shortest-path", mapping.network)))
+                                           routing("shortest-path", mapping.network)))
 
 
 def _plain_slice(torus: TwistedTorus, grid: ProcessGrid, site: Site, objective: Objective, cost: Fraction) -> Iterator[Any]:
@@ -135,7 +135,7 @@ class Basis:
         return "/".join(".".join(map(str, one(*generator))) for generator in generators)
 
 
-def best_basis(torus: TwistedTorus, grid: ProcessGrid, tasks_per_node: int, wanted: Objective,
+def best_basis(torus: TwistedTorus, grid: ProcessGrid, tasks_per_node: int, objective: Objective,
                within: Search | None = None, aim: float = 0.0) -> tuple[Basis, float]:
     """Search for the best basis.
 
@@ -145,7 +145,7 @@ def best_basis(torus: TwistedTorus, grid: ProcessGrid, tasks_per_node: int, want
     grid : ProcessGrid
         Fills every slot.
     tasks_per_node : int
-    wanted : Objective
+    objective : Objective
         Of two exchanges.
     within : Search, optional
     aim : float
@@ -166,14 +166,14 @@ def best_basis(torus: TwistedTorus, grid: ProcessGrid, tasks_per_node: int, want
     """
     from pencilmap.mapper.seeds.twisted_climb import climbed  # loads numba
 
-    bases, n_rows = list(_first(torus, grid, tasks_per_node, wanted)), len(prime_factors(grid.shape[0]))
+    bases, n_rows = list(_first(torus, grid, tasks_per_node, objective)), len(prime_factors(grid.shape[0]))
     within, work = within or Search(), work_of_basis(torus, grid)
     numbers = count(within.seed * sum(kept for kept, _ in ROUNDS_OF_BASES))
     for kept, part in ROUNDS_OF_BASES:
         steps = within.budget // work // part
         for _, start in bases[:kept] if steps > 1 else []:  # a single evaluation is that of the start
             if min(bases)[0] > aim + 1e-9 and len(start) > 1 and not within.is_over():
-                bases.append(climbed(torus, grid, tasks_per_node, wanted, start, steps, aim, next(numbers)))
+                bases.append(climbed(torus, grid, tasks_per_node, objective, start, steps, aim, next(numbers)))
                 within.goes_on(steps * work)
         bases = sorted(bases)
     cost, generators = bases[0]
@@ -258,7 +258,7 @@ AT_ONCE = 16          # subgroups whose members are found together
 MOST_TRIED = 400      # subgroups of each order that are paired, the least loads first
 
 
-def best_pair(torus: TwistedTorus, sizes: Sequence[int], wanted: Objective) -> tuple[Ints, Ints, float] | None:
+def best_pair(torus: TwistedTorus, sizes: Sequence[int], objective: Objective) -> tuple[Ints, Ints, float] | None:
     """Return the nodes of the best subgroup of R nodes and complement of C nodes, and their cost; None if there is none.
 
     Parameters
@@ -267,7 +267,7 @@ def best_pair(torus: TwistedTorus, sizes: Sequence[int], wanted: Objective) -> t
         Has as many nodes as the grid has tasks.
     sizes : (int, int)
         R and C.
-    wanted : Objective
+    objective : Objective
         Of two exchanges.
 
     Examples
@@ -279,7 +279,7 @@ def best_pair(torus: TwistedTorus, sizes: Sequence[int], wanted: Objective) -> t
     """
     (rows, row_loads), (columns, column_loads) = (_cheapest(subgroups(torus, order), torus) for order in sizes)
     costs = np.zeros((len(rows), len(columns)))
-    for term in wanted.terms:
+    for term in objective.terms:
         share, other = map(float, term.shares)
         costs += float(term.count) * (share * row_loads[:, None] + other * column_loads).max(axis=2)
     common = rows.astype(np.float32) @ columns.T.astype(np.float32)
@@ -351,8 +351,8 @@ class _TwistedSeeds(Seeds):
     def has_closed(self, site: Site, grid: ProcessGrid) -> bool:
         return has_bases(site, grid)
 
-    def closed(self, site: Site, grid: ProcessGrid, wanted: Objective, within: Search) -> list[Mapping]:
-        return best_twisted(site, grid, within, wanted) if has_bases(site, grid) else []
+    def closed(self, site: Site, grid: ProcessGrid, objective: Objective, within: Search) -> list[Mapping]:
+        return best_twisted(site, grid, within, objective) if has_bases(site, grid) else []
 
 
 SEEDS = _TwistedSeeds()

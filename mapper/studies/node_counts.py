@@ -90,7 +90,7 @@ def rank_shapes(tori: Iterable[Torus], tasks_per_node: int = 1, transform: Trans
     tori = list(tori)
     where = Question(site=Site(tori[0], tasks_per_node), transform=transform, costs=costs, decomposition=decomposition)
     choices = plan(where, effort="quick", grids=None if grid is None else [grid], placements=(BEST,), schedules=(SEQUENCE,),
-                 exchanges=(DEFAULT_ALGORITHM,), shapes=tori, top=top or len(tori))
+                   exchanges=(DEFAULT_ALGORITHM,), shapes=tori, top=top or len(tori))
     of_shape: dict[Torus, list[Prediction]] = {}
     for p in choices.predictions:
         of_shape.setdefault(as_torus(p.network), []).append(p)

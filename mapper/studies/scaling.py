@@ -15,7 +15,7 @@ from pencilmap.model.base.reading import LARGEST, SMALLEST, read_whole, reading
 from pencilmap.model.placement.grid import MOST_POINTS
 from pencilmap.model.schedules.schedule import PAIR
 from pencilmap.model.times.published import bluegene_l_512, p3dfft_2012
-from pencilmap.model.times.scaling import Point, weak_efficiency
+from pencilmap.model.times.scaling import Point
 
 COLUMNS = ("n", "ranks", "time_s", "grid", "decomposition", "transforms", "point_bytes", "mean_s", "deviation_s")
 NEEDED = COLUMNS[:3]
@@ -200,11 +200,6 @@ def weak(points: Iterable[Point]) -> list[Study]:
             chains.append(home := [])
         home.append(point)
     return [Study(f"{c[0].points / c[0].ranks:,.0f} points on a rank", tuple(c)) for c in chains if len(c) > 1]
-
-
-def weak_efficiencies(study: Study) -> list[float]:
-    """Return the efficiency of each point of a chain, with the factor log N of the work."""
-    return [weak_efficiency(study.points[0], point) for point in study.points]
 
 
 def against_slabs(points: Iterable[Point]) -> list[tuple[Point, Point]]:

@@ -66,9 +66,9 @@ def choices(where: Question, numbers: Sequence[int], best: Callable[[Question], 
         p = best(question)
         stages = [stage for stage in p.stages if stage.work and stage.work.messages]
         result.append(Shared(tasks, threads=threads, prediction=p, messages=messages_of_node(p, question),
-                            message_bytes=max((s.work.message_bytes for s in stages if s.work), default=0.0),
-                            node_bytes=2 * tasks * _largest_block(transform, p.grid),
-                            peers=tasks * sum(p.grid.extent(stage.letters) for stage in p.grid.decomposition.exchanges)))
+                             message_bytes=max((s.work.message_bytes for s in stages if s.work), default=0.0),
+                             node_bytes=2 * tasks * _largest_block(transform, p.grid),
+                             peers=tasks * sum(p.grid.extent(stage.letters) for stage in p.grid.decomposition.exchanges)))
     return result
 
 

@@ -80,8 +80,8 @@ class Supply:
             if inside is not None:
                 hosts = np.bincount(of_node) if share and self.units else np.zeros(int(used.max()) + 1, dtype=np.int64)
                 inner = self.group_of[-1] if self.units else []
-                every = [Group(capacity[u], shared[u], int(hosts[u]), tuple(sorted(inner[i] for i in some)))
-                         for u, some in zip(used.tolist(), inside)]
+                every = [Group(capacity[u], shared[u], int(hosts[u]), tuple(sorted(inner[i] for i in members)))
+                         for u, members in zip(used.tolist(), inside)]
                 self.groups.append(list(dict.fromkeys(every)))
                 self.group_of.append([self.groups[-1].index(group) for group in every])
                 self.units.append(unit)
@@ -108,10 +108,10 @@ class Supply:
 
     def least(self, rows: Floats) -> Iterator[list[list[Floats]]]:
         """Yield for each length of the rows the least columns of every level, group and number of hosts."""
-        table = [[np.stack([np.where(rows >= each[0, 0] * (1 - SAME), least_columns(each, rows * (1 + SAME)), np.inf)
-                            for each in some]) for some in level] for level in self.curves]
+        table = [[np.stack([np.where(rows >= curve[0, 0] * (1 - SAME), least_columns(curve, rows * (1 + SAME)), np.inf)
+                            for curve in curves]) for curves in level] for level in self.curves]
         for i in range(len(rows)):
-            yield [[some[:, i] for some in level] for level in table]
+            yield [[curves[:, i] for curves in level] for level in table]
 
     def sets(self, least: list[list[Floats]], columns: float) -> list[list[int]] | None:
         """Return the set of numbers of hosts that each group may hold, for each level; None if the job does not fit.
@@ -123,25 +123,26 @@ class Supply:
         columns : float
             Length of the columns.
         """
-        found = list[list[int]]()
-        for groups, some in zip(self.groups, least):
-            allowed = iter([sum(2 << n for n in np.flatnonzero(each <= columns * (1 + SAME)).tolist()) | 1 for each in some])
-            found.append([(self.sums([found[-1][i] for i in group.inside])[-1] if found else 3)
+        result = list[list[int]]()
+        for groups, columns_of in zip(self.groups, least):
+            allowed = iter([sum(2 << n for n in np.flatnonzero(column <= columns * (1 + SAME)).tolist()) | 1
+                            for column in columns_of])
+            result.append([(self.sums([result[-1][i] for i in group.inside])[-1] if result else 3)
                           & (next(allowed) if group.capacity else self.everything) for group in groups])
-        top = self.sums([found[-1][i] for i in self.group_of[-1]])
-        return found if top[-1] >> self.n_nodes & 1 else None
+        top = self.sums([result[-1][i] for i in self.group_of[-1]])
+        return result if top[-1] >> self.n_nodes & 1 else None
 
     def sums(self, sets: Sequence[int]) -> list[int]:
         """Return the sets of the sums of the first 0, 1, 2, ... sets."""
-        found = [1]
-        for some in sets:
-            total, rest = 0, some
+        totals = [1]
+        for set_ in sets:
+            total, rest = 0, set_
             while rest:
                 low = rest & -rest
-                total |= found[-1] * low
+                total |= totals[-1] * low
                 rest ^= low
-            found.append(total & self.everything)
-        return found
+            totals.append(total & self.everything)
+        return totals
 
     def chosen(self, sets: list[list[int]]) -> Ints:
         """Return free hosts that fit into the sets, units filled evenly: int array, shape (n_nodes,)."""
@@ -150,8 +151,8 @@ class Supply:
             own, lower = self.units[level], [0] * len(self.group_of[level - 1])
             for unit, n in enumerate(counts):
                 inside = np.unique(self.units[level - 1][own == unit]).tolist()
-                for i, each in zip(inside, self._counts([sets[level - 1][self.group_of[level - 1][i]] for i in inside], n)):
-                    lower[i] = each
+                for i, count in zip(inside, self._counts([sets[level - 1][self.group_of[level - 1][i]] for i in inside], n)):
+                    lower[i] = count
             counts = lower
         return np.sort(self.site.allocation.nodes[np.array(counts)[self.units[0]] > 0])
 
@@ -196,8 +197,8 @@ def least_of_choices(site: Site, levels: Sequence[Cables], n_nodes: int, sizes: 
     ('20', [0, 4, 8, 12, 16, 20, 24, 28])
     """
     supply = Supply(site, levels, n_nodes, sizes, share)
-    rows = np.unique(np.concatenate([each[:, 0] for level in supply.curves for some in level for each in some]))
-    rows = rows[rows >= max(some[0][0, 0] for some in supply.curves[0]) * (1 - SAME)]
+    rows = np.unique(np.concatenate([curve[:, 0] for level in supply.curves for some in level for curve in some]))
+    rows = rows[rows >= max(curve[0][0, 0] for curve in supply.curves[0]) * (1 - SAME)]
     step = -(-len(rows) // MOST_LENGTHS)
     low, high = rows[::step], np.append(rows[step - 1::step], rows[-1:])[:len(rows[::step])]
     best, sets = np.inf, None

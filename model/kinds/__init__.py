@@ -150,10 +150,10 @@ def recognised(graph: GraphNetwork, bandwidth: Rates | None = None,
     for name in RECOGNISED:
         kind = KINDS[name]
         try:
-            found: GraphNetwork = kind.recognise(cabling)  # type: ignore[misc]  # these kinds have one
+            network: GraphNetwork = kind.recognise(cabling)  # type: ignore[misc]  # these kinds have one
         except NotThisKind:
             continue
-        return replace(found, recognised=True, notes=(*graph.notes, f"recognised: {kind.described(found)}"))
+        return replace(network, recognised=True, notes=(*graph.notes, f"recognised: {kind.described(network)}"))
     return None
 
 
@@ -162,10 +162,10 @@ class _Rules(Mapping[str, RoutingRule]):
 
     @cached_property
     def _rules(self) -> dict[str, RoutingRule]:
-        found: dict[str, RoutingRule] = {}
+        rules: dict[str, RoutingRule] = {}
         for rule in (rule for kind in KINDS.values() for rule in kind.rules):
-            found.setdefault(rule.name, rule)
-        return found
+            rules.setdefault(rule.name, rule)
+        return rules
 
     def __getitem__(self, name: str) -> RoutingRule:
         return self._rules[name]

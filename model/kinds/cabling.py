@@ -103,7 +103,7 @@ class Cabling:
         if (self.hosts_at == 2).any():
             raise NotThisKind
         mine = np.flatnonzero(self.hosts_at)
-        host, switch = (np.repeat(some, self.cables[mine]) for some in self.ends[mine].T)
+        host, switch = (np.repeat(ends, self.cables[mine]) for ends in self.ends[mine].T)
         count = np.bincount(host, minlength=self.n_hosts)
         if not len(count) or not count[0] or (count != count[0]).any():
             raise NotThisKind
@@ -230,8 +230,8 @@ class Neighbours:
 
 def parts(n: int, ends: Ints) -> Ints:
     """Return the part of each of n vertices that pairs join, numbered from 0 in the order of the vertices."""
-    near, found, number = Neighbours(n, ends), np.full(n, -1), 0
-    targets, start, part = near.target.tolist(), near.start.tolist(), found.tolist()
+    near, part_of, number = Neighbours(n, ends), np.full(n, -1), 0
+    targets, start, part = near.target.tolist(), near.start.tolist(), part_of.tolist()
     for vertex in range(n):
         if part[vertex] >= 0:
             continue

@@ -104,20 +104,20 @@ def _consecutive(a: int, h: int) -> Ints:
     """Return the ends of one cable between every two of a h + 1 groups: cable k of a group leads to the k-th next group."""
     groups = a * h + 1
     group, k = (grid.ravel() for grid in np.mgrid[:groups, :a * h])
-    there = (group + k + 1) % groups
-    ends = np.stack([group * a + k // h, there * a + (groups - k - 2) // h], axis=1)
-    return ends[group < there]
+    target = (group + k + 1) % groups
+    ends = np.stack([group * a + k // h, target * a + (groups - k - 2) // h], axis=1)
+    return ends[group < target]
 
 
 def _in_turn(groups: int, per_group: int, used: int, cables: int) -> Ints:
     """Return the ends of several cables between every two groups, in turn over the first `used` switches of each group."""
-    found, following = [], [0] * groups
+    result, following = [], [0] * groups
     for pair in combinations(range(groups), 2):
         for _ in range(cables):
-            found.append([group * per_group + following[group] % used for group in pair])
+            result.append([group * per_group + following[group] % used for group in pair])
             for group in pair:
                 following[group] += 1
-    return np.array(found, dtype=np.int64).reshape(-1, 2)
+    return np.array(result, dtype=np.int64).reshape(-1, 2)
 
 MOST_SIZES = 4   # sizes of groups to try
 MOST_WORK = 256  # neighbours of neighbours to read, for each cable
@@ -200,9 +200,9 @@ def _built(cabling: Cabling, links: Ints, group: Ints, spine: Bools) -> Dragonfl
     classes = [np.flatnonzero(cabling.hosts_at), cabling.between[local], across]
     hosts = Hosts(cabling.hosts, links.shape[1], "even", number[links].ravel())
     rates: Any = cabling.rates(classes)
-    found = dragonfly(cabling.name, hosts, groups, size, over, spines, rates, cabling.switch_names(order))
-    cabling.check(found, np.concatenate([np.arange(cabling.n_hosts), order + cabling.n_hosts]))
-    return found
+    network = dragonfly(cabling.name, hosts, groups, size, over, spines, rates, cabling.switch_names(order))
+    cabling.check(network, np.concatenate([np.arange(cabling.n_hosts), order + cabling.n_hosts]))
+    return network
 
 
 def _dealings(groups: int, size: int, spines: int, cables: int) -> Iterator[Ints]:

@@ -188,10 +188,10 @@ class Minimal(OnSwitches):
     def loads(self, network: Dragonfly, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
         """Return the load of every link."""
         used, traffic = by_groups(network, exchange, node_of_rank)
-        found = GroupLoads(network)
-        found.add_inside(used, traffic)
-        found.add_minimal(used, used, traffic)
-        return loads_with_hosts(network, exchange, node_of_rank, found.classes())
+        result = GroupLoads(network)
+        result.add_inside(used, traffic)
+        result.add_minimal(used, used, traffic)
+        return loads_with_hosts(network, exchange, node_of_rank, result.classes())
 
     def legs(self, network: Dragonfly, routers: Ints) -> Legs:
         """Return the routes between switches."""
@@ -211,14 +211,14 @@ def by_groups(network: Dragonfly, exchange: Exchange, ends: np.ndarray) -> tuple
 def _by_groups(network: Dragonfly, exchange: Exchange, ends: Ints) -> tuple[Ints, Floats]:
     traffic, n = between_switches(network, exchange, ends), network.per_group
     is_used = np.zeros((network.groups, n), dtype=bool)
-    for some in (traffic.row, traffic.col):
-        is_used.ravel()[some] = True
+    for array in (traffic.row, traffic.col):
+        is_used.ravel()[array] = True
     used = np.flatnonzero(is_used.any(axis=1))
-    found, number = np.zeros((len(used) * n,) * 2), np.zeros((network.groups, n), dtype=np.int64)
+    bytes_between, number = np.zeros((len(used) * n,) * 2), np.zeros((network.groups, n), dtype=np.int64)
     number[used] = np.arange(len(used) * n).reshape(-1, n)
-    found.ravel()[number.ravel()[traffic.row] * len(found) + number.ravel()[traffic.col]] = traffic.data
-    found.setflags(write=False)
-    return used, found.reshape(len(used), n, len(used), n)
+    bytes_between.ravel()[number.ravel()[traffic.row] * len(bytes_between) + number.ravel()[traffic.col]] = traffic.data
+    bytes_between.setflags(write=False)
+    return used, bytes_between.reshape(len(used), n, len(used), n)
 
 
 @dataclass
@@ -254,8 +254,8 @@ class GroupLoads:
         """
         step = max(1, AT_ONCE // max(1, traffic[:1].size))
         for first in range(0, len(sources), step):
-            some = slice(first, first + step)
-            self._add_minimal(sources[some], targets, traffic[some])
+            rows = slice(first, first + step)
+            self._add_minimal(sources[rows], targets, traffic[rows])
 
     def _add_minimal(self, sources: Ints, targets: Ints, traffic: Floats) -> None:
         links, inside = self.network.cables_of_pair
@@ -317,11 +317,11 @@ class GroupLoads:
         if spines:
             leaves = self.network.per_group - spines
             kinds = (np.arange(leaves), np.arange(leaves, self.network.per_group))
-            for some, others in (kinds, kinds[::-1]):
-                block = direct[:, some[:, None], some].copy()
-                direct[:, some[:, None], some] = 0
-                direct[:, some[:, None], others] += block.sum(axis=2)[:, :, None] / len(others)
-                direct[:, others[:, None], some] += block.sum(axis=1)[:, None, :] / len(others)
+            for first, others in (kinds, kinds[::-1]):
+                block = direct[:, first[:, None], first].copy()
+                direct[:, first[:, None], first] = 0
+                direct[:, first[:, None], others] += block.sum(axis=2)[:, :, None] / len(others)
+                direct[:, others[:, None], first] += block.sum(axis=1)[:, None, :] / len(others)
         return direct.ravel()[_places(self.network)]
 
 
@@ -340,7 +340,7 @@ def _shares(network: Dragonfly, sources: bytes, targets: bytes) -> tuple[Floats,
     (pairs, n, kinds), 1 for the kind of a switch: of the groups that send, then of those that receive.
     """
     (links, inside), hops = network.cables_of_pair, network.local_hops
-    source, target = (np.frombuffer(some, dtype=np.int64) for some in (sources, targets))
+    source, target = (np.frombuffer(content, dtype=np.int64) for content in (sources, targets))
     far_source, far_target = hops[inside[source, target]], hops[inside[target, source]]       # (pairs, K, n)
     (kind, one), (other, another) = _kinds(far_source), _kinds(far_target)
     pair, cable = np.arange(len(source))[:, None, None], np.arange(links.shape[2])[:, None]
@@ -349,8 +349,8 @@ def _shares(network: Dragonfly, sources: bytes, targets: bytes) -> tuple[Floats,
     chosen = far == far.min(axis=1, keepdims=True)
     shares = chosen / chosen.sum(axis=1, keepdims=True)                                       # (pairs, K, kinds, kinds)
     by_target = np.moveaxis(shares[pair, cable, :, other[:, None]], -1, 2)
-    of_source, of_target = ((some[:, :, None] == np.arange(first.shape[1])).astype(float)
-                            for some, first in ((kind, one), (other, another)))
+    of_source, of_target = ((content[:, :, None] == np.arange(first.shape[1])).astype(float)
+                            for content, first in ((kind, one), (other, another)))
     return shares[pair, cable, kind[:, None]], by_target, of_source, of_target
 
 
@@ -376,7 +376,7 @@ def cable_shares(network: Dragonfly, groups: bytes) -> Floats:
 
     `groups` are the bytes of the numbers of S groups. Shape (S, n, G, K); 0 for the own group.
     """
-    links, inside = (some[np.frombuffer(groups, dtype=np.int64)] for some in network.cables_of_pair)
+    links, inside = (of_pair[np.frombuffer(groups, dtype=np.int64)] for of_pair in network.cables_of_pair)
     far = np.where(links >= 0, network.local_hops[:, inside], 9)                              # (n, S, G, K)
     chosen = (far == far.min(axis=3, keepdims=True)) & (links >= 0)
     shares = chosen / np.maximum(1, chosen.sum(axis=3, keepdims=True))
@@ -400,12 +400,12 @@ def minimal_legs(network: Dragonfly, switches: Ints) -> Legs:
     near: list[Part] = []  # local legs, from switch to switch of a group
     over: list[Part] = []  # global cables
     links, leaves = network.cables_of_pair
-    for s, here in members.items():
-        for t, there in members.items():
-            pair = here[:, None] * n + there
-            a, b = inside[here], inside[there]
+    for s, sources in members.items():
+        for t, targets in members.items():
+            pair = sources[:, None] * n + targets
+            a, b = inside[sources], inside[targets]
             if s == t:
-                near.append((pair.ravel(), (switches[here][:, None] * per + b).ravel(), np.ones(pair.size)))
+                near.append((pair.ravel(), (switches[sources][:, None] * per + b).ravel(), np.ones(pair.size)))
                 continue
             real = links[s, t] >= 0
             cable, leave, arrive = links[s, t][real], leaves[s, t][real], leaves[t, s][real]
@@ -413,7 +413,7 @@ def minimal_legs(network: Dragonfly, switches: Ints) -> Legs:
             chosen = far == far.min(axis=2, keepdims=True)
             i, j, k = np.nonzero(chosen)
             value = (chosen / chosen.sum(axis=2, keepdims=True))[i, j, k]
-            near += [(pair[i, j], leg, value) for leg in (switches[here][i] * per + leave[k],
+            near += [(pair[i, j], leg, value) for leg in (switches[sources][i] * per + leave[k],
                                                           (t * per + arrive[k]) * per + b[j])]
             over.append((pair[i, j], n_local + cable[k], value * across))
     return joined([_local_legs(network, joined(near, 0), local), *over], n_local + n_global)
@@ -431,7 +431,7 @@ def _local_legs(network: Dragonfly, legs: Legs, weight: float) -> tuple[Ints, In
                      shape=(S * n, 2 * half)).tocsr()
     if network.spines:                                  # between two leaves, or two spines, over all of the others
         switch, middle, other = (grid.ravel() for grid in np.mgrid[:S, :n, :n])
-        leaf, middle_leaf, other_leaf = (some % n < n - network.spines for some in (switch, middle, other))
+        leaf, middle_leaf, other_leaf = (switches % n < n - network.spines for switches in (switch, middle, other))
         kept = (leaf != middle_leaf) & (leaf == other_leaf) & (switch % n != other)
         switch, middle, other = switch[kept], middle[kept], other[kept]
         value = 1 / np.where(leaf[kept], network.spines, n - network.spines)
@@ -451,18 +451,18 @@ class Valiant(Minimal):
     def loads(self, network: Dragonfly, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
         """Return the load of every link."""
         used, traffic = by_groups(network, exchange, node_of_rank)
-        found, group = GroupLoads(network), np.arange(len(used))
-        found.add_inside(used, traffic)
+        result, group = GroupLoads(network), np.arange(len(used))
+        result.add_inside(used, traffic)
         traffic = traffic.copy()
         traffic[group, :, group, :] = 0
         if network.groups < 3:
-            found.add_minimal(used, used, traffic)
+            result.add_minimal(used, used, traffic)
         else:
-            found.add_minimal(np.arange(network.groups), used, _through_groups(network, found, used, traffic))
-        return loads_with_hosts(network, exchange, node_of_rank, found.classes())
+            result.add_minimal(np.arange(network.groups), used, _through_groups(network, result, used, traffic))
+        return loads_with_hosts(network, exchange, node_of_rank, result.classes())
 
 
-def _through_groups(network: Dragonfly, found: GroupLoads, used: Ints, traffic: Floats) -> Floats:
+def _through_groups(network: Dragonfly, loads: GroupLoads, used: Ints, traffic: Floats) -> Floats:
     """Add the first legs to the loads, and return the traffic of the second legs, from the switches where they begin."""
     G, U, n = network.groups, len(used), network.per_group
     part = 1 / (G - 2)
@@ -470,7 +470,7 @@ def _through_groups(network: Dragonfly, found: GroupLoads, used: Ints, traffic: 
     to_group[:, :, used] = traffic @ np.ones(n)  # faster than a sum
     first = (to_group.sum(axis=2, keepdims=True) - to_group) * part            # through each other group
     first[np.arange(U), :, used] = 0
-    shares = found.add_to_group(used, first)                                   # (U, n, G, K)
+    shares = loads.add_to_group(used, first)                                   # (U, n, G, K)
     links, inside = network.cables_of_pair
     if links.shape[2] == 1:                                                    # all switches of a group use the same cable
         third, of = np.nonzero(links[used, :, 0].T >= 0)
@@ -495,9 +495,9 @@ class IdealAdaptive(Minimal):
 
     def loads(self, network: Dragonfly, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
         """Return the loads: exact for hosts, the least possible for global cables, 0 for local cables."""
-        used, some = by_groups(network, exchange, node_of_rank)
+        used, chosen = by_groups(network, exchange, node_of_rank)
         traffic = np.zeros((network.groups, network.groups))
-        traffic[np.ix_(used, used)] = some.sum(axis=(1, 3))
+        traffic[np.ix_(used, used)] = chosen.sum(axis=(1, 3))
         np.fill_diagonal(traffic, 0)
         links, _ = network.cables_of_pair
         cables = (links >= 0).sum(axis=2)
@@ -532,7 +532,7 @@ def best_division(traffic: Floats, cables: Floats) -> Floats:
     pair = np.arange(len(source)).repeat(G)
     s, t, k = source.repeat(G), target.repeat(G), np.tile(np.arange(G), len(source))
     kept = k != s                                                # through group k; k = t is the direct way
-    pair, s, t, k = (some[kept] for some in (pair, s, t, k))
+    pair, s, t, k = (column[kept] for column in (pair, s, t, k))
     way, amount = np.arange(len(pair)), traffic[s, t] / most
     through = k != t
     rows = np.concatenate([s * G + k, (k * G + t)[through]])
@@ -546,8 +546,8 @@ def best_division(traffic: Floats, cables: Floats) -> Floats:
     equal = coo_array((np.ones(len(way)), (pair, way)), shape=(len(source), len(way) + 1)).tocsr()
     cost = np.zeros(len(way) + 1)
     cost[-1] = 1
-    found = linprog(cost, A_ub=upper, b_ub=np.zeros(len(used)), A_eq=equal, b_eq=np.ones(len(source)), method="highs-ipm")
-    return np.asarray(put_on @ found.x[:-1]).reshape(G, G) * most
+    solution = linprog(cost, A_ub=upper, b_ub=np.zeros(len(used)), A_eq=equal, b_eq=np.ones(len(source)), method="highs-ipm")
+    return np.asarray(put_on @ solution.x[:-1]).reshape(G, G) * most
 
 
 def single_groups(traffic: Floats, cables: Floats) -> Floats:
@@ -555,11 +555,11 @@ def single_groups(traffic: Floats, cables: Floats) -> Floats:
 
     All cables of the group that needs longest carry an equal share of the traffic that leaves or enters it.
     """
-    found = np.zeros(traffic.shape)
+    bounds = np.zeros(traffic.shape)
     leaving, entering = traffic.sum(axis=1) / cables.sum(axis=1), traffic.sum(axis=0) / cables.sum(axis=0)
-    found += leaving.max() * cables * (np.arange(len(traffic)) == leaving.argmax())[:, None]
+    bounds += leaving.max() * cables * (np.arange(len(traffic)) == leaving.argmax())[:, None]
     other = entering.max() * cables * (np.arange(len(traffic)) == entering.argmax())[None, :]
-    return np.maximum(found, other)
+    return np.maximum(bounds, other)
 
 
 MINIMAL = without_argument("minimal", "on a dragonfly: at most one global cable, evenly over those with the fewest hops",

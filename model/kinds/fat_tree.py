@@ -75,8 +75,8 @@ class FatTree(SwitchedNetwork):
 
 
 def fat_tree(name: str, hosts: Hosts, above: Sequence[Ints], cables_up: Sequence[Ints], switches: Sequence[int],
-             bandwidth: Rates | Sequence[float] | None = None, *, names: Sequence[Sequence[str]] | None = None,
-             classes: Sequence[str] | None = None, levels: Sequence[str] | None = None) -> FatTree:
+             bandwidth: Rates | Sequence[float] | None = None, *,
+             names: Sequence[Sequence[str]] | None = None) -> FatTree:
     """Build a fat tree from its levels.
 
     Parameters
@@ -95,21 +95,19 @@ def fat_tree(name: str, hosts: Hosts, above: Sequence[Ints], cables_up: Sequence
         See `pencilmap.model.kinds.reading.bandwidths`.
     names : sequence of sequence of str, optional
         For each level, and the top, the names of all switches.
-    classes, levels : sequence of str, optional
-        Names of the classes of cables upwards, and of the levels.
 
     Raises
     ------
     NetworkError
         If the switches of a unit cannot share its cables evenly.
     """
-    classes = classes or ("up", "core", *(f"core{i}" for i in range(2, len(above))))
+    classes = ("up", "core", *(f"core{i}" for i in range(2, len(above))))
     rails = hosts.links > 1 and bool((hosts.switch_of_link[:hosts.links] != hosts.switch_of_link[0]).any())
-    levels = levels or ("unit" if rails else "leaf", "pod", *(f"level{i}" for i in range(3, len(above) + 1)))
+    levels = ("unit" if rails else "leaf", "pod", *(f"level{i}" for i in range(3, len(above) + 1)))
     above, cables_up = tuple(map(np.asarray, above)), tuple(map(np.asarray, cables_up))
     units = [len(cables) for cables in cables_up] + [1]
-    check_size(name, sum(n * each for n, each in zip(units, switches)), sum(int(cables.sum()) for cables in cables_up))
-    first = np.cumsum([0, *(n * each for n, each in zip(units, switches))])  # number of the first switch of each level
+    check_size(name, sum(n * of_unit for n, of_unit in zip(units, switches)), sum(int(cables.sum()) for cables in cables_up))
+    first = np.cumsum([0, *(n * of_unit for n, of_unit in zip(units, switches))])  # number of the first switch of each level
     wiring, below = Wiring.of(hosts), _parents(above)
     for i, cables in enumerate(cables_up):
         if switches[i + 1] % switches[i] or (cables % switches[i]).any():
@@ -122,12 +120,12 @@ def fat_tree(name: str, hosts: Hosts, above: Sequence[Ints], cables_up: Sequence
     names = names or _names(units, switches)
     units_of = [_units(hosts, above, units, switches, i) for i in range(len(above))]
     labels = [[str(number) for number in range(int(unit.max()) + 1)] for unit in units_of]
-    arguments = wiring.arguments(name, [n for some in names for n in some],
+    arguments = wiring.arguments(name, [n for of_level in names for n in of_level],
                                  [(level, unit, label) for level, unit, label in zip(levels, units_of, labels)], bandwidth)
     own = [units_of[0][:units[0]], *map(np.arange, units[1:-1])]  # unit of the level of each unit with cables upwards
     arguments["levels"] = tuple(
-        replace(level, cables=np.bincount(unit, some).astype(np.int64), switches=n * len(unit) // len(level.names))
-        for level, unit, some, n in zip(arguments["levels"], own, cables_up, switches))
+        replace(level, cables=np.bincount(unit, of_level).astype(np.int64), switches=n * len(unit) // len(level.names))
+        for level, unit, of_level, n in zip(arguments["levels"], own, cables_up, switches))
     return FatTree(**arguments, above=above, cables_up=cables_up, switches=tuple(switches))
 
 
@@ -145,19 +143,19 @@ def cable_ends(cables: Ints, switches: int) -> tuple[Ints, Ints, Ints]:
 
 def _parents(above: Sequence[Ints]) -> list[Ints]:
     """Return for each level the unit above of each unit: list of int arrays."""
-    found = []
+    parents = []
     for i, unit in enumerate(above):
         parent = np.zeros(int(unit.max()) + 1, dtype=np.int64)
         if i + 1 < len(above):
             parent[unit] = above[i + 1]
-        found.append(parent)
-    return found
+        parents.append(parent)
+    return parents
 
 
 def _names(units: list[int], switches: Sequence[int]) -> list[list[str]]:
     kinds = ["leaf", *(["spine"] if len(units) == 2 else ["spine", "core", *(f"core{i}-" for i in range(2, len(units)))])]
-    return [[f"{kind}{u}-{s}" if n > 1 and each > 1 else f"{kind}{u * each + s}" for u in range(n) for s in range(each)]
-            for kind, n, each in zip(kinds, units, switches)]
+    return [[f"{kind}{u}-{s}" if n > 1 and per > 1 else f"{kind}{u * per + s}" for u in range(n) for s in range(per)]
+            for kind, n, per in zip(kinds, units, switches)]
 
 
 def _units(hosts: Hosts, above: Sequence[Ints], units: list[int], switches: Sequence[int], level: int) -> Ints:
@@ -167,16 +165,16 @@ def _units(hosts: Hosts, above: Sequence[Ints], units: list[int], switches: Sequ
         rail_of = np.arange(len(own))
         rail_of[hosts.switch_of_link] = hosts.switch_of_link[::hosts.links].repeat(hosts.links)
         own = np.unique(rail_of, return_inverse=True)[1]
-    found = [own]
+    units_ = [own]
     for i in range(1, len(units)):
         n = units[i] * switches[i]
         if i > level:
-            found.append(np.full(n, -1))
+            units_.append(np.full(n, -1))
         else:  # the unit of a lower unit follows from any of its leaves
             unit = np.empty(units[i], dtype=np.int64)
             unit[above[i]] = own
-            found.append(np.repeat(unit, switches[i]))
-    return np.concatenate(found)
+            units_.append(np.repeat(unit, switches[i]))
+    return np.concatenate(units_)
 
 
 _NUMBERS = {"leaves": "leaf switches", "hosts": "hosts on each leaf", "up": "cables upwards of a leaf",
@@ -242,11 +240,11 @@ class EvenSplit(OnSwitches):
     def of_level(self, tree: FatTree, exchange: Exchange, ends: np.ndarray, level: int) -> Floats:
         """Return the bytes on the cables of a level."""
         cables = tree.cables_up[level]
-        found = np.zeros((2, len(cables)))
+        loads = np.zeros((2, len(cables)))
         for plane in tree.planes():
             both = crossing(exchange, ends, tree.above[level][plane.switch], len(cables), host_of_end(tree))
-            found += np.concatenate(both, axis=1).T * float(plane.share)
-        return np.repeat(found / np.maximum(cables, 1), cables, axis=1).ravel()
+            loads += np.concatenate(both, axis=1).T * float(plane.share)
+        return np.repeat(loads / np.maximum(cables, 1), cables, axis=1).ravel()
 
     def legs(self, network: FatTree, routers: Ints) -> Legs:
         """Return the routes between leaves."""
@@ -277,12 +275,12 @@ class Static(EvenSplit):
         if a leaf has w switches above it, and so on, both ways.
         """
         k, n = int(tree.cables_up[level][0]), len(tree.cables_up[level])
-        found = np.zeros((2, n, k))
+        loads = np.zeros((2, n, k))
         port = static_cables(tree, tree.number_of_end, level)
         for plane in tree.planes():
             both = crossing(exchange, ends, tree.above[level][plane.switch], n, host_of_end(tree), port, k)
-            found += np.stack(both) * float(plane.share)
-        return found.ravel()
+            loads += np.stack(both) * float(plane.share)
+        return loads.ravel()
 
     def ports(self, network: FatTree) -> tuple[int, Ints] | None:
         """Return the cables of a leaf, and the cable to each host; None if leaves have different numbers of cables."""
@@ -348,15 +346,15 @@ def tree_legs(tree: FatTree, leaves: Ints) -> Legs:
     All cables upwards of a unit carry the same, so one of them stands for all.
     """
     pair, (a, b) = np.arange(len(leaves) ** 2), np.divmod(np.arange(len(leaves) ** 2), len(leaves))
-    found, base, total = [], 0, sum(map(len, tree.cables_up))
+    legs, base, total = [], 0, sum(map(len, tree.cables_up))
     for above, cables, weight in zip(tree.above, tree.cables_up, link_weights(tree)[1:]):
         load = float(weight) / np.maximum(cables, 1)
-        here, there = above[leaves[a]], above[leaves[b]]
-        apart = here != there
-        for unit, direction in ((here, 0), (there, 1)):
-            found.append((pair[apart], base + direction * total + unit[apart], load[unit[apart]]))
+        source, target = above[leaves[a]], above[leaves[b]]
+        apart = source != target
+        for unit, direction in ((source, 0), (target, 1)):
+            legs.append((pair[apart], base + direction * total + unit[apart], load[unit[apart]]))
         base += len(cables)
-    return joined(found, 2 * total)
+    return joined(legs, 2 * total)
 
 
 def static_legs(tree: FatTree, hosts: Ints) -> Legs | None:
@@ -409,7 +407,7 @@ def recognise(cabling: Cabling) -> FatTree:
     lower, upper = _upwards(cabling, level)
     units = _units_of(lower, upper, level, place, np.bincount(links.ravel(), minlength=len(level)))
     order = _in_order(lower, upper, level, place, units)
-    counts = [np.bincount(unit[some]) for unit, some in zip(units, order)]
+    counts = [np.bincount(unit[part]) for unit, part in zip(units, order)]
     if len(counts[-1]) > 1:
         raise NotThisKind
     switches = [int(cabling.of_all(count)) for count in counts]
@@ -417,8 +415,8 @@ def recognise(cabling: Cabling) -> FatTree:
     up = [np.bincount(units[i][lower[at]], cables[at], len(counts[i])).astype(np.int64)
           for i in range(top) for at in [level[lower] == i]]
     number = np.empty(len(level), dtype=np.int64)
-    for some in order:
-        number[some] = np.arange(len(some))
+    for part in order:
+        number[part] = np.arange(len(part))
     links = np.sort(number[links], axis=1)
     above = [unit[order[0]] for unit in units[:-1]]
     _check_evenness(up, switches)
@@ -426,7 +424,7 @@ def recognise(cabling: Cabling) -> FatTree:
     classes = [np.flatnonzero(cabling.hosts_at), *(cabling.between[level[lower] == i] for i in range(top))]
     try:
         tree = fat_tree(cabling.name, Hosts(cabling.hosts, links.shape[1], "even", links.ravel()), above, up, switches,
-                        cabling.rates(classes), names=[cabling.switch_names(some) for some in order])
+                        cabling.rates(classes), names=[cabling.switch_names(part) for part in order])
     except NetworkError as error:
         if "evenly" in str(error):  # the switches of a unit do not share its cables
             raise NotThisKind from error
@@ -435,7 +433,7 @@ def recognise(cabling: Cabling) -> FatTree:
     cabling.check(tree, vertex)
     passed = Counter(int(level[v - cabling.n_hosts]) for v in cabling.implied)
     return replace(tree, implied=frozenset(np.flatnonzero(np.isin(vertex, list(cabling.implied))).tolist()),
-                   levels=tuple(replace(each, implied=passed[i]) for i, each in enumerate(tree.levels)))
+                   levels=tuple(replace(item, implied=passed[i]) for i, item in enumerate(tree.levels)))
 
 
 def described(tree: FatTree) -> str:
@@ -473,12 +471,12 @@ def _levels(cabling: Cabling, links: Ints) -> tuple[Ints, Ints]:
     ends = np.concatenate([cabling.switches, cabling.switches[:, ::-1]])
     order = np.lexsort([ends[:, 1], ends[:, 0]])
     target, start = ends[order, 1], np.searchsorted(ends[order, 0], np.arange(n + 1))
-    last, hops, found = _first(links.ravel()), 0, 0
+    last, hops, n_found = _first(links.ravel()), 0, 0
     while len(last):
         if hops > MOST_LEVELS:
             raise NotThisKind
-        level[last], place[last] = hops, found + np.arange(len(last))
-        hops, found = hops + 1, found + len(last)
+        level[last], place[last] = hops, n_found + np.arange(len(last))
+        hops, n_found = hops + 1, n_found + len(last)
         many = start[last + 1] - start[last]
         at = np.arange(many.sum()) + np.repeat(start[last] - np.cumsum(many) + many, many)
         last = _first(target[at][level[target[at]] < 0])
@@ -505,7 +503,7 @@ def _units_of(lower: Ints, upper: Ints, level: Ints, place: Ints, hosts: Ints) -
 
     As in a text, the units of a unit are numbered one after the other; those with most hosts first, whatever their names.
     """
-    found: list[Ints] = []
+    units: list[Ints] = []
     for i in range(int(level.max()), -1, -1):
         inside, below = np.flatnonzero(level <= i), level[upper] <= i
         part = np.full(len(level), -1)
@@ -514,27 +512,27 @@ def _units_of(lower: Ints, upper: Ints, level: Ints, place: Ints, hosts: Ints) -
         n = int(part.max()) + 1
         first, above = np.full(n, len(level)), np.zeros(n, dtype=np.int64)
         np.minimum.at(first, part[inside], place[inside])
-        above[part[inside]] = found[0][inside] if found else 0
+        above[part[inside]] = units[0][inside] if units else 0
         number = np.argsort(np.lexsort([first, -np.bincount(part[inside], hosts[inside], n), above]))
-        found.insert(0, np.where(part < 0, -1, number[part]))
-    return found
+        units.insert(0, np.where(part < 0, -1, number[part]))
+    return units
 
 
 def _in_order(lower: Ints, upper: Ints, level: Ints, place: Ints, units: list[Ints]) -> list[Ints]:
     """Return the switches of each level, unit by unit. The switches of a unit are in the order of the switches above."""
-    found: list[Ints] = []
+    order: list[Ints] = []
     for i in range(len(units) - 1, -1, -1):
-        some = np.flatnonzero(level == i)
-        some = some[np.argsort(place[some])]
+        switches = np.flatnonzero(level == i)
+        switches = switches[np.argsort(place[switches])]
         key = np.full(len(level), len(level))
-        if found:
+        if order:
             number = np.full(len(level), len(level))
-            number[found[0]] = np.arange(len(found[0]))
+            number[order[0]] = np.arange(len(order[0]))
             np.minimum.at(key, lower, number[upper])
         else:
             np.minimum.at(key, upper, place[lower])
-        found.insert(0, some[np.lexsort([key[some], units[i][some]])])
-    return found
+        order.insert(0, switches[np.lexsort([key[switches], units[i][switches]])])
+    return order
 
 
 def _check_evenness(up: list[Ints], switches: Sequence[int]) -> None:
@@ -556,7 +554,7 @@ def _check_same_units(links: Ints, above: Sequence[Ints], up: Ints) -> None:
         raise NotThisKind
     count = np.stack([(rows == rows[:, i:i + 1]).sum(axis=1) for i in range(rows.shape[1])], axis=1)
     alike = [up, *above[1:]]
-    if (count != count[:, :1]).any() or any((some[rows] != some[rows[:, :1]]).any() for some in alike):
+    if (count != count[:, :1]).any() or any((units[rows] != units[rows[:, :1]]).any() for units in alike):
         raise NotThisKind
 
 

@@ -66,9 +66,9 @@ class Carried(Rule):
 
     def loads(self, network: TorusGraph, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
         """Return the load of every link of the graph."""
-        found = self.rule.loads(network.torus, exchange, network.node_of_host[node_of_rank])
-        values = found.values.reshape(-1)[network.place_in_torus].reshape(network.link_shape)
-        return LinkLoads(network, values, found.total_bytes, found.denominator)
+        result = self.rule.loads(network.torus, exchange, network.node_of_host[node_of_rank])
+        values = result.values.reshape(-1)[network.place_in_torus].reshape(network.link_shape)
+        return LinkLoads(network, values, result.total_bytes, result.denominator)
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,15 +191,15 @@ def described(network: TorusGraph) -> str:
 
 def _factors(near: Neighbours, origin: int) -> list[list[int]]:
     """Return the neighbours of a host by factor: one at an end of a line, two of a ring."""
-    left, found = near.of(origin).tolist(), []
+    left, factors = near.of(origin).tolist(), []
     while left:
         first = left.pop(0)
         mates = [other for other in left if _is_straight(near, first, origin, other)]
         if len(mates) > 1:
             raise NotThisKind
         left = [other for other in left if other not in mates]
-        found.append([first, *mates])
-    return found
+        factors.append([first, *mates])
+    return factors
 
 
 def _is_straight(near: Neighbours, before: int, middle: int, after: int) -> bool:
@@ -252,22 +252,22 @@ def _merged(cabling: Cabling, where: Ints, wraps: list[bool],
     for i in range(len(extents)):
         rate = None if cabling.rate is None else float(cabling.of_all(cabling.rate[apart[:, i]]))
         alike.append((int(cabling.of_all(cabling.cables[apart[:, i]])), rate))
-    found = [(n, wrap, where[:, i], alike[i]) for i, (n, wrap) in enumerate(zip(extents, wraps)) if n > 2]
+    dimensions = [(n, wrap, where[:, i], alike[i]) for i, (n, wrap) in enumerate(zip(extents, wraps)) if n > 2]
     pairs = sorted((i for i, n in enumerate(extents) if n == 2), key=lambda i: (alike[i][0], alike[i][1] or 0.0))
-    if found or len(pairs) > MAX_DIMENSIONS:
+    if dimensions or len(pairs) > MAX_DIMENSIONS:
         single = []
         while pairs:
             i = pairs.pop(0)
             if pairs and alike[pairs[0]] == alike[i]:
                 x, y = where[:, i], where[:, pairs.pop(0)]
-                found.append((4, True, np.where(y == 0, x, 3 - x), alike[i]))
+                dimensions.append((4, True, np.where(y == 0, x, 3 - x), alike[i]))
             else:
                 single.append(i)
         pairs = single
-    any_ring = any(wrap for _, wrap, *_ in found)
-    found += [(2, any_ring or not found, where[:, i], alike[i]) for i in pairs]
-    found.sort(key=lambda some: some[0])
-    shape, wrap, columns, same = zip(*found)
+    any_ring = any(wrap for _, wrap, *_ in dimensions)
+    dimensions += [(2, any_ring or not dimensions, where[:, i], alike[i]) for i in pairs]
+    dimensions.sort(key=lambda dimension: dimension[0])
+    shape, wrap, columns, same = zip(*dimensions)
     return shape, wrap, np.stack(columns, axis=1), tuple(some[0] for some in same), [some[1] for some in same]
 
 

@@ -138,7 +138,7 @@ def recognise(cabling: Cabling) -> HyperX:
     order = np.argsort(number)
     hosts = Hosts(cabling.hosts, links.shape[1], "even", number[links].ravel())
     network = hyperx(cabling.name, hosts, tuple(extents), cables, cabling.switch_names(order),
-                   cabling.rates([np.flatnonzero(cabling.hosts_at), *classes]))
+                     cabling.rates([np.flatnonzero(cabling.hosts_at), *classes]))
     cabling.check(network, np.concatenate([np.arange(cabling.n_hosts), order + cabling.n_hosts]))
     return network
 

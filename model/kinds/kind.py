@@ -229,7 +229,7 @@ class Kind:
             n, leaves = int(unit.max()) + 1, unit[arcs.source] != unit[arcs.target]
             cables = np.minimum(*(np.bincount(unit[ends[leaves]], arcs.capacity[leaves], n)
                                   for ends in (arcs.source, arcs.target)))
-            capacity = [Fraction(each).limit_denominator(FINEST) for each in cables.tolist()]
+            capacity = [Fraction(cable).limit_denominator(FINEST) for cable in cables.tolist()]
             levels.append(Cables(unit[:site.network.n_nodes], capacity, [Fraction(0)] * n))
         return least_of_choices(site, levels, n_nodes, sizes)
 
@@ -303,8 +303,8 @@ def _of_fastest(network: GraphNetwork, bound: Fraction) -> tuple[Fraction, ...]:
 
 @lru_cache(maxsize=2)
 def _sorted_hops(network: Any, nodes: bytes) -> Ints:
-    some = np.frombuffer(nodes, dtype=np.int64)
-    return np.sort(host_hops(network)[np.ix_(some, some)].astype(np.int64), axis=1)
+    used = np.frombuffer(nodes, dtype=np.int64)
+    return np.sort(host_hops(network)[np.ix_(used, used)].astype(np.int64), axis=1)
 
 
 def nearest(hops: np.ndarray, count: int, T: int, n_tasks: int) -> int:

@@ -61,10 +61,10 @@ def counts(exchange: Exchange, unit_of_member: Ints, n_units: int) -> Counts:
     """
     groups = len(unit_of_member)
     keys = (np.arange(groups, dtype=np.int64)[:, None] * n_units + unit_of_member).ravel()
-    found, pair = np.unique(keys, return_inverse=True)
+    unique, pair = np.unique(keys, return_inverse=True)
     pair = pair.reshape(unit_of_member.shape)
-    return Counts(found // n_units, found % n_units, summed(pair, exchange.send_weight, len(found)),
-                  summed(pair, exchange.receive_weight, len(found)), pair)
+    return Counts(unique // n_units, unique % n_units, summed(pair, exchange.send_weight, len(unique)),
+                  summed(pair, exchange.receive_weight, len(unique)), pair)
 
 
 def crossing(exchange: Exchange, ends: Ints, unit_of_end: Ints, n_units: int, host_of_end: Ints | None = None,
@@ -92,17 +92,17 @@ def crossing(exchange: Exchange, ends: Ints, unit_of_end: Ints, n_units: int, ho
     kinds = np.zeros(end.shape, dtype=np.int64) if class_of_end is None else class_of_end[end]
     at = counts(exchange, unit_of_end[end], n_units)
     to = _by_class(exchange, kinds, n_classes)
-    here = summed(at.pair * n_classes + kinds, exchange.receive_weight, len(at.unit) * n_classes).reshape(-1, n_classes)
+    received = summed(at.pair * n_classes + kinds, exchange.receive_weight, len(at.unit) * n_classes).reshape(-1, n_classes)
     weight, sent = exchange.group_weight[at.group] * exchange.unit_bytes, int(exchange.send_weight.sum())
-    leaving = at.sends[:, None] * (to[at.group] - here) * weight[:, None]
-    entering = here * (sent - at.sends)[:, None] * weight[:, None]
+    leaving = at.sends[:, None] * (to[at.group] - received) * weight[:, None]
+    entering = received * (sent - at.sends)[:, None] * weight[:, None]
     if host_of_end is not None:
         inside = _between_units_of_a_host(exchange, end, at, host_of_end, kinds, n_classes)
         leaving, entering = leaving - inside[0], entering - inside[1]
-    found = np.zeros((2, n_units, n_classes), dtype=np.int64)
-    np.add.at(found[0], at.unit, leaving)
-    np.add.at(found[1], at.unit, entering)
-    return found[0], found[1]
+    loads = np.zeros((2, n_units, n_classes), dtype=np.int64)
+    np.add.at(loads[0], at.unit, leaving)
+    np.add.at(loads[1], at.unit, entering)
+    return loads[0], loads[1]
 
 
 def _by_class(exchange: Exchange, kinds: Ints, n_classes: int) -> Ints:
@@ -126,10 +126,10 @@ def _between_units_of_a_host(exchange: Exchange, end: Ints, at: Counts, host_of_
     whole = summed(both.pair * n_classes + kinds, exchange.receive_weight, len(both.unit) * n_classes)
     whole = whole.reshape(-1, n_classes)[pair]
     weight = (exchange.group_weight[at.group[unit]] * exchange.unit_bytes)[:, None]
-    found = np.zeros((2, n, n_classes), dtype=np.int64)
-    np.add.at(found[0], unit, sends[:, None] * (whole - receives) * weight)
-    np.add.at(found[1], unit, receives * (both.sends[pair] - sends)[:, None] * weight)
-    return found
+    loads = np.zeros((2, n, n_classes), dtype=np.int64)
+    np.add.at(loads[0], unit, sends[:, None] * (whole - receives) * weight)
+    np.add.at(loads[1], unit, receives * (both.sends[pair] - sends)[:, None] * weight)
+    return loads
 
 
 def between(exchange: Exchange, ends: Ints, unit_of_end: Ints, n_units: int, host_of_end: Ints | None = None) -> Traffic:
@@ -143,11 +143,11 @@ def between(exchange: Exchange, ends: Ints, unit_of_end: Ints, n_units: int, hos
     """
     end = np.asarray(ends)[exchange.members]
     group = np.broadcast_to(np.arange(len(end))[:, None], end.shape)
-    found = _within(exchange, unit_of_end[end], group, n_units)
+    loads = _within(exchange, unit_of_end[end], group, n_units)
     if host_of_end is None:
-        return found
+        return loads
     both = counts(exchange, host_of_end[end], int(host_of_end.max()) + 1)
-    return together([(found, 1), (_within(exchange, unit_of_end[end], both.pair, n_units), -1)])
+    return together([(loads, 1), (_within(exchange, unit_of_end[end], both.pair, n_units), -1)])
 
 
 def _within(exchange: Exchange, unit: Ints, part: Ints, n_units: int) -> Traffic:
@@ -172,7 +172,7 @@ class OnSwitches(Rule):
         V = len(used)
         if V * V * 4 * len(planes) > MOST_ENTRIES:
             return None
-        parts = [_of_plane(self, network, some, float(plane.share)) for plane, some in zip(planes, used.T)]
+        parts = [_of_plane(self, network, chosen, float(plane.share)) for plane, chosen in zip(planes, used.T)]
         legs = joined((part[:3] for part in parts), parts[0].n_links)
         ends = np.unique(end, return_inverse=True)[1]
         return table_of(legs, V, node, router.ravel(), ends, rates(network)[0] * float(planes[0].share))
@@ -184,10 +184,10 @@ class BetweenSwitches(OnSwitches, ShortestPath):
 
     def loads(self, network: Any, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
         """Return the load of every link."""
-        arcs, found = network.router_arcs(), loads_with_hosts(network, exchange, node_of_rank, ())
+        arcs, hosts = network.router_arcs(), loads_with_hosts(network, exchange, node_of_rank, ())
         on_arcs = self.even(arcs, between_switches(network, exchange, node_of_rank))
-        found.values.reshape(-1)[network.place_of_link[arcs.index]] = without_rounding(on_arcs)
-        return found
+        hosts.values.reshape(-1)[network.place_of_link[arcs.index]] = without_rounding(on_arcs)
+        return hosts
 
 
 ROUTINGS = SHORTEST_PATH.by(BetweenSwitches()), EACH_HOP.by(BetweenSwitches(by_hop=True))
@@ -214,7 +214,7 @@ def loads_with_hosts(network: SwitchedNetwork, exchange: Exchange, ends: np.ndar
     values = np.zeros(network.link_shape)
     L, planes = len(network.switch_of_link), network.planes()
     n = len(planes[0].links)
-    up, down = (each[:, 0] for each in kept(("hosts", exchange.unit_bytes), network, exchange, ends, lambda: crossing(
+    up, down = (bytes_[:, 0] for bytes_ in kept(("hosts", exchange.unit_bytes), network, exchange, ends, lambda: crossing(
         exchange, ends, np.arange(n), n, host_of_end(network))))  # whatever the routing
     for plane in planes:
         values[0, plane.links] = up * float(plane.share)
@@ -237,10 +237,10 @@ def _of_plane(rule: Rule, network: SwitchedNetwork, switches: Ints, share: float
     """Return the legs between switches, which may occur several times, for a share of each message."""
     from scipy.sparse import coo_array  # slow to import
 
-    some, number = np.unique(switches, return_inverse=True)
-    pair, link, load, n_links = rule.legs(network, some)
-    if len(some) < len(switches):
-        n = len(some)
+    used, number = np.unique(switches, return_inverse=True)
+    pair, link, load, n_links = rule.legs(network, used)
+    if len(used) < len(switches):
+        n = len(used)
         rows = coo_array((load, (pair, link)), shape=(n * n, n_links)).tocsr()
         legs = rows[(number[:, None] * n + number).ravel()].tocoo()
         pair, link, load = legs.row, legs.col, legs.data
@@ -293,31 +293,31 @@ class LevelKind(Kind):
 
     def cut_bound(self, network: SwitchedNetwork, exchange: Exchange, ends: np.ndarray) -> tuple[Fraction, ...]:
         """Return the bound of the cuts around single units. A cut of several classes counts for the fastest class."""
-        found = [Fraction(0)] * len(network.link_classes)
+        bounds = [Fraction(0)] * len(network.link_classes)
         for units in units_of(network):
             n = len(units.leaving)
             traffic = np.maximum(*crossing(exchange, ends, units.of_node, n))[:, 0]
             for kind, cables, i in _by_cables(network, units.leaving):
-                found[kind] = max(found[kind], int(traffic[i].max(initial=0)) / cables)
-        return tuple(found)
+                bounds[kind] = max(bounds[kind], int(traffic[i].max(initial=0)) / cables)
+        return tuple(bounds)
 
     def machine_bound(self, network: SwitchedNetwork) -> tuple[Fraction, ...]:
         """Return the bound of the cuts around single units."""
-        found, N = [Fraction(0)] * len(network.link_classes), network.n_nodes
+        bounds, N = [Fraction(0)] * len(network.link_classes), network.n_nodes
         for units in units_of(network):
             inside = np.bincount(units.of_node, minlength=len(units.leaving))
             for kind, cables, i in _by_cables(network, units.leaving):
-                found[kind] = max(found[kind], Fraction(4 * int((inside[i] * (N - inside[i])).max()), N) / cables)
-        return tuple(found)
+                bounds[kind] = max(bounds[kind], Fraction(4 * int((inside[i] * (N - inside[i])).max()), N) / cables)
+        return tuple(bounds)
 
     def together(self, site: Site, grid: ProcessGrid, transform: Transform | None) -> list[Bound]:
         """Return the bound of units and unions of units."""
         room = Room(site, grid, transform)
         cuts = [([room.around(cut.slots, cut.capacity)], cut.name) for cut in cuts_of(site)]
         cuts += divisions(site, room)
-        about = [room.about(some) for some, _ in cuts]
+        about = [room.about(cut) for cut, _ in cuts]
         near = max(about, default=0.0) * (1 - ABOUT)
-        bounds = [(room.load(some), f"all-to-all across {name}") for (some, name), load in zip(cuts, about) if load >= near]
+        bounds = [(room.load(cut), f"all-to-all across {name}") for (cut, name), load in zip(cuts, about) if load >= near]
         return [max([(Fraction(0), "none: no traffic crosses a unit"), *bounds])]
 
     def of_choices(self, site: Site, n_nodes: int, sizes: tuple[int, int], share: Fraction = Fraction(0),
@@ -331,7 +331,7 @@ class LevelKind(Kind):
     def beside(self, mapping: Mapping, exchanges: Sequence[Exchange], share: Fraction, rule: Rule) -> Fraction | None:
         """Return the lengths on all links: those of a level have the share of a unit at one of their ends."""
         network, arcs = mapping.network, mapping.network.arcs()
-        level, used, found = level_of_link(network), np.unique(mapping.node_of_rank), Fraction(0)
+        level, used, bound = level_of_link(network), np.unique(mapping.node_of_rank), Fraction(0)
         part = np.ones(len(level))
         for number, units in enumerate(network.levels, 1):
             some, n = level == number, int(units.unit.max()) + 1
@@ -341,8 +341,8 @@ class LevelKind(Kind):
         for exchange in exchanges:
             loads = known_loads(network, exchange, mapping.ends, rule)
             lengths = loads.bytes().reshape(-1)[arcs.index] / (arcs.capacity * part)
-            found += m_scale(float(lengths.max(initial=0.0)), network, exchange.total_bytes)
-        return found
+            bound += m_scale(float(lengths.max(initial=0.0)), network, exchange.total_bytes)
+        return bound
 
     def in_turn(self, site: Site, grid: ProcessGrid, sizes: tuple[int, int], ordered: bool, split: bool,
                 brief: bool) -> Iterable[Bound]:
@@ -360,7 +360,7 @@ def units_of(network: SwitchedNetwork) -> tuple[Units, ...]:
     assert kind is not None
     host = np.zeros((N, classes), dtype=np.int64)
     host[:, 0] = network.links_per_host
-    found = [Units(HOST, np.arange(N), host, None)]
+    levels = [Units(HOST, np.arange(N), host, None)]
     for level in network.levels:
         n = len(level.names) if not len(level.unit) else int(level.unit.max()) + 1
         source, target = level.unit[arcs.source], level.unit[arcs.target]
@@ -371,8 +371,8 @@ def units_of(network: SwitchedNetwork) -> tuple[Units, ...]:
         if n <= MOST_UNITS:
             flat = np.bincount(source[both] * n + target[both], arcs.capacity[both], n * n)
             matrix = flat.astype(float).reshape(n, n)
-        found.append(Units(level.name, level.unit[:N], leaving, matrix))
-    return tuple(found)
+        levels.append(Units(level.name, level.unit[:N], leaving, matrix))
+    return tuple(levels)
 
 
 @lru_cache(maxsize=8)
@@ -382,23 +382,23 @@ def level_of_link(network: SwitchedNetwork) -> Ints:
     If units have no whole units of the level below, as lines of switches that cross, the lowest level alone counts.
     """
     arcs, N = network.arcs(), network.n_nodes
-    found, between = np.zeros(len(arcs.source), dtype=np.int64), (arcs.source >= N) & (arcs.target >= N)
+    result, between = np.zeros(len(arcs.source), dtype=np.int64), (arcs.source >= N) & (arcs.target >= N)
     for number, level in enumerate(nested(network.levels, N), 1):
-        found[between & (level.unit[arcs.source] != level.unit[arcs.target])] = number
-    return found
+        result[between & (level.unit[arcs.source] != level.unit[arcs.target])] = number
+    return result
 
 
 def shared_cables(network: Any) -> list[list[Fraction]]:
     """Return for each level, the hosts first, the capacity of the links of this level that leave each unit."""
     arcs, kind, weights = network.arcs(), network.class_of_link, link_weights(network)
-    found = [[Fraction(0)] * network.n_nodes]
+    result = [[Fraction(0)] * network.n_nodes]
     for number, level in enumerate(network.levels, 1):
         unit = level.unit[arcs.source]
         some = (level_of_link(network) == number) & (unit >= 0)
         count = np.zeros((int(level.unit.max()) + 1, len(weights)), dtype=np.int64)
         np.add.at(count, (unit[some], kind[some]), 1)
-        found.append([sum((n / weight for n, weight in zip(row, weights) if n), Fraction(0)) for row in count.tolist()])
-    return found
+        result.append([sum((n / weight for n, weight in zip(row, weights) if n), Fraction(0)) for row in count.tolist()])
+    return result
 
 
 def _by_cables(network: SwitchedNetwork, leaving: Ints) -> Iterator[tuple[int, Fraction, Ints]]:
@@ -458,15 +458,15 @@ def _in_turn_on_levels(site: Site, *sizes: int) -> list[tuple[Fraction, str]]:
 def cuts_of(site: Site) -> tuple[Cut, ...]:
     """Return the different cuts around units with usable slots, and around unions of the fullest units of a level."""
     network = site.network
-    found: dict[tuple[int, Fraction], Cut] = {}
+    result: dict[tuple[int, Fraction], Cut] = {}
     for units, (name, inside, capacities) in zip(units_of(network), _levels(site)):
         for slots, capacity in sorted(set(zip(inside.tolist(), capacities))):
             if slots and capacity:
-                found.setdefault((slots, capacity), Cut(slots, capacity, name))
+                result.setdefault((slots, capacity), Cut(slots, capacity, name))
         if units.between is not None and units.between.any():
             for slots, capacity, n in _unions(units, inside, link_weights(network)):
-                found.setdefault((slots, capacity), Cut(slots, capacity, f"{n} units of level {units.name}"))
-    return tuple(found.values())
+                result.setdefault((slots, capacity), Cut(slots, capacity, f"{n} units of level {units.name}"))
+    return tuple(result.values())
 
 
 def _unions(units: Units, inside: Ints, weights: list[Fraction]) -> Iterator[tuple[int, Fraction, int]]:

@@ -199,9 +199,9 @@ class _Program:
                 extra.append(row / scale)
                 at.append(-least / scale)
         solution = linprog([0] * (3 * self.m) + [1, 1], A_ub=np.vstack([self.upper, *extra]),
-                        b_ub=np.concatenate([self.upper_at, at]),
-                        A_eq=self.equal, b_eq=[self.R, self.C, self.R * self.C], bounds=[*self.range, box[:2], box[2:]],
-                        method="highs")
+                           b_ub=np.concatenate([self.upper_at, at]),
+                           A_eq=self.equal, b_eq=[self.R, self.C, self.R * self.C], bounds=[*self.range, box[:2], box[2:]],
+                           method="highs")
         if solution.status == 2:
             return None
         return float(solution.fun) if solution.status == 0 else box[0] + box[2]

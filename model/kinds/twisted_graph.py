@@ -68,10 +68,10 @@ def recognise(cabling: Cabling) -> TwistedTorusGraph:
                 plain = TwistedTorus(shape, twists, cables=tuple(cables for cables, _ in alike))
             except TorusError:
                 continue
-            found = replace(plain, bandwidth=bandwidths(rates, plain.link_classes))
-            cabling.check(found, host)
+            result = replace(plain, bandwidth=bandwidths(rates, plain.link_classes))
+            cabling.check(result, host)
             return TwistedTorusGraph(graph.name, graph.vertices, n, graph.source, graph.target, graph.cables,
-                                     graph.bandwidth, count=graph.count, torus=found, node_of_host=np.argsort(host))
+                                     graph.bandwidth, count=graph.count, torus=result, node_of_host=np.argsort(host))
     raise NotThisKind
 
 
@@ -83,8 +83,8 @@ def described(network: TorusGraph) -> str:
 def _sorts(cabling: Cabling) -> dict[tuple[int, int], tuple[int, float | None]]:
     """Return cables and rate between each two neighbours."""
     rates = [None] * len(cabling.ends) if cabling.rate is None else cabling.rate.tolist()
-    found = dict(zip(map(tuple, cabling.ends.tolist()), zip(cabling.cables.tolist(), rates)))
-    return found | {(b, a): sort for (a, b), sort in found.items()}
+    result = dict(zip(map(tuple, cabling.ends.tolist()), zip(cabling.cables.tolist(), rates)))
+    return result | {(b, a): sort for (a, b), sort in result.items()}
 
 
 def _of_first(near: Neighbours, sort: dict[Any, Any]) -> Iterator[tuple[list[int], list[int]]]:
@@ -102,10 +102,10 @@ def _of_first(near: Neighbours, sort: dict[Any, Any]) -> Iterator[tuple[list[int
         first, *rest = left
         for other in sorted(rest, key=lambda k: len(others[first] & others[k])):
             if sort[0, mine[first]] == sort[0, mine[other]]:
-                for found in paired([k for k in rest if k != other]):
-                    yield found | {first: other, other: first}
-        for found in paired(rest):
-            yield found | {first: first}
+                for item in paired([k for k in rest if k != other]):
+                    yield item | {first: other, other: first}
+        for item in paired(rest):
+            yield item | {first: first}
 
     for pairs in paired(list(range(len(mine)))):
         yield [pairs[k] for k in range(len(mine))], mine
@@ -162,16 +162,16 @@ def _different(allowed: list[list[int]]) -> Iterator[list[int]]:
     k = min(range(len(allowed)), key=lambda i: len(allowed[i]))
     for one in allowed[k]:
         rest = [[w for w in some if w != one] for i, some in enumerate(allowed) if i != k]
-        for found in _different(rest):
-            yield [*found[:k], one, *found[k:]]
+        for item in _different(rest):
+            yield [*item[:k], one, *item[k:]]
 
 
 def _texts(steps: Steps, axes: list[tuple[int, int]], n: int) -> list[Any]:
     """Return shape, twists, step of each dimension and host of each node of all texts of a torus, the simplest first."""
-    to, found = np.array(steps), []
+    to, result = np.array(steps), []
     if (np.sort(to, axis=0) != np.arange(n)[:, None]).any():  # some step leads to a host twice
         return []
-    for order in chain(*(product(*some) for some in permutations(axes))):
+    for order in chain(*(product(*permutation) for permutation in permutations(axes))):
         host, lengths, rows = np.zeros(1, dtype=np.int64), list[int](), list[list[int]]()
         for k in order:
             ring, at = [host], to[0, k]
@@ -183,9 +183,9 @@ def _texts(steps: Steps, axes: list[tuple[int, int]], n: int) -> list[Any]:
             lengths.append(len(ring))
             host = np.concatenate(ring)
         if len(host) == n and len(np.unique(host)) == n and min(lengths) > 1:
-            found.append(_sorted(lengths, rows, order, host))
-    return sorted(found, key=lambda text: (max(text[0]), np.count_nonzero(text[1]), text[1] != usual_twists_of(text[0]),
-                                           text[:2]))
+            result.append(_sorted(lengths, rows, order, host))
+    return sorted(result, key=lambda text: (max(text[0]), np.count_nonzero(text[1]), text[1] != usual_twists_of(text[0]),
+                                            text[:2]))
 
 
 def _sorted(lengths: list[int], rows: list[list[int]], order: Sequence[int], host: Ints) -> Any:

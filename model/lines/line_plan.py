@@ -172,7 +172,7 @@ def line_times(mapping: Mapping, radix: int | None = None, all_to_alls: int = 3,
     _check(all_to_alls, ports)
     repeated = all_to_alls if radix is None else 1
     result = [exchange_times(mapping, exchange, costs, ports, routing_name, points)[0]
-             for exchange in exchanges_of_line(mapping.n_tasks, radix, element_bytes)]
+              for exchange in exchanges_of_line(mapping.n_tasks, radix, element_bytes)]
     return LineTimes(repeated * sum(times.messages for times in result), repeated * sum((t.starts_s for t in result), 0.0),
                      repeated * sum((t.point_s for t in result), 0.0))
 
@@ -499,7 +499,7 @@ def line_forecast(mapping: Mapping, n: int, algorithm: str = "transpose", order:
                                         points)
         times, link_point_s = known[key]
         forecasts.append(LineStageTime(stage.name, times.messages, stage.points, stage.points * link_point_s,
-                                   times.time_s(stage.points)))
+                                       times.time_s(stage.points)))
     return tuple(forecasts)
 
 
@@ -527,7 +527,7 @@ class BreakEven:
 
 
 def break_evens(mapping: Mapping, order: str = "natural", costs: Costs = Costs(), ports: int = 1,
-                routing_name: str | None = None, element_bytes: int = COMPLEX_DOUBLE_BYTES) -> tuple[BreakEven, ...]:
+                routing_name: str | None = None) -> tuple[BreakEven, ...]:
     """Return the break-even of every algorithm except the transposes.
 
     The closed form takes the bytes per second of the fastest link, or of a node's injection if less.
@@ -537,7 +537,7 @@ def break_evens(mapping: Mapping, order: str = "natural", costs: Costs = Costs()
     mapping : Mapping
     order : str
         Order of the results, one of `ORDERS`.
-    costs, ports, routing_name, element_bytes
+    costs, ports, routing_name
         As for `line_forecast`.
     """
     ranks, points = mapping.n_tasks, []
@@ -546,16 +546,15 @@ def break_evens(mapping: Mapping, order: str = "natural", costs: Costs = Costs()
     rates = mapping.network.bandwidth or ()
     for name, all_to_alls in ways(order).items():
         transposes = line_times(mapping, radix=None, all_to_alls=all_to_alls, costs=costs, ports=ports,
-                                routing_name=routing_name, element_bytes=element_bytes)
+                                routing_name=routing_name)
         if name.startswith("dft"):
-            other = exchange_times(mapping, block_exchange(ranks, (ranks, 1), element_bytes), costs, ports, routing_name)[0]
+            other = exchange_times(mapping, block_exchange(ranks, (ranks, 1)), costs, ports, routing_name)[0]
             closed = nan
         else:
             radix = int(name.removeprefix("binary"))
-            other = line_times(mapping, radix=radix, all_to_alls=1, costs=costs, ports=ports, routing_name=routing_name,
-                               element_bytes=element_bytes)
+            other = line_times(mapping, radix=radix, all_to_alls=1, costs=costs, ports=ports, routing_name=routing_name)
             rate = min(max(map(float, rates)), costs.injection_per_node or inf)
             closed = crossbar_break_even(ranks, radix=radix, alpha_s=costs.message_cost_s or 0.0, byte_s=1 / rate,
-                                         all_to_alls=all_to_alls, ports=ports, element_bytes=element_bytes)
+                                         all_to_alls=all_to_alls, ports=ports)
         points.append(BreakEven(name, break_even(transposes, other), closed))
     return tuple(points)

@@ -138,7 +138,7 @@ def brick_line_stages(size: Sequence[int], bricks: Sequence[int], algorithm: str
             held = _held(stages[other], size[other], bricks[other], other > axis)
             lines = lines * held[everyone // aparts[other] % bricks[other]]
         result += [BrickLineStage(f"{'xyz'[axis]}_{stage.name}", stage, size[axis], bricks[axis], aparts[axis], lines)
-                  for stage in stages[axis]]
+                   for stage in stages[axis]]
     return tuple(result)
 
 

@@ -264,7 +264,7 @@ def _streams_s(fit: ProbeFit, streams: Streams, links: _Links) -> float | None:
         return None
     range_ = _range(fit, streams.size)
     return range_.start_s + max(links.busiest(_both_ways(streams)) * streams.size, _alone_s(fit, streams.size),
-                              streams.size / (range_.together or inf))
+                                streams.size / (range_.together or inf))
 
 
 # ---- bursts: ports ---------------------------------------------------------------------------------------------------
@@ -332,7 +332,7 @@ def _ports(bursts: _Bursts, start_s: float, before: int | None) -> tuple[int, fl
         grid = np.linspace(slowest - 6, slowest, 61)
         near = grid[int(np.argmin([score(ports, np.exp(x), own) for x in grid]))]
         optimum = minimize_scalar(lambda x: score(ports, np.exp(x), own), bounds=(near - 0.1, near + 0.1), method="bounded",
-                                options={"xatol": 1e-5})
+                                  options={"xatol": 1e-5})
         inverse = float(np.exp(optimum.x)) if optimum.fun + WORTH < free else 0.0
         return score(ports, inverse), inverse
 

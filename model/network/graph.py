@@ -148,11 +148,11 @@ class GraphNetwork:
         GraphError
             If the network has no such level.
         """
-        found = [level for level in self.levels if level.name == name]
-        if not found:
+        levels = [level for level in self.levels if level.name == name]
+        if not levels:
             known = ", ".join(level.name for level in self.levels) or "none"
             raise GraphError(f"{self.title} has no level {name!r}; it has {known}")
-        return found[0]
+        return levels[0]
 
     @property
     def ends_per_node(self) -> int:
@@ -258,8 +258,8 @@ class GraphNetwork:
         rates = self.bandwidth or (1.0,) * len(self.link_classes)
         capacity = np.zeros(len(self.cables))
         for i, links in enumerate(self._links_of_class):
-            for cables, some in self.links_by_cables(i):
-                capacity[links[some]] = float(cables * Fraction(rates[i]) / Fraction(max(rates)))
+            for cables, cable in self.links_by_cables(i):
+                capacity[links[cable]] = float(cables * Fraction(rates[i]) / Fraction(max(rates)))
         count = None if self.count is None else self.count.astype(float)
         return Arcs(len(self.vertices), self.source, self.target, self.place_of_link, capacity, count)
 
@@ -301,16 +301,16 @@ def _reached(n: int, source: Ints, target: Ints) -> Bools:
     """
     order = np.argsort(source, kind="stable")
     start, head = np.searchsorted(source[order], np.arange(n + 1)), target[order]
-    found, last = np.zeros(n, dtype=bool), np.zeros(1, dtype=np.int64)
-    found[last] = True
+    reached, last = np.zeros(n, dtype=bool), np.zeros(1, dtype=np.int64)
+    reached[last] = True
     for _ in range(FAR):
         if not last.size:
-            return found
+            return reached
         many = start[last + 1] - start[last]
         links = np.arange(many.sum()) + np.repeat(start[last] - np.cumsum(many) + many, many)
-        last = np.unique(head[links][~found[head[links]]])
-        found[last] = True
-    waiting, known, heads, starts = last.tolist(), found.tolist(), head.tolist(), start.tolist()
+        last = np.unique(head[links][~reached[head[links]]])
+        reached[last] = True
+    waiting, known, heads, starts = last.tolist(), reached.tolist(), head.tolist(), start.tolist()
     while waiting:
         vertex = waiting.pop()
         for other in heads[starts[vertex]:starts[vertex + 1]]:
@@ -391,15 +391,15 @@ def _strength(name: str, a: Any, b: Any, data: dict[str, Any], default: float | 
               known: dict[Any, _Strength]) -> _Strength:
     """Return cables and bandwidth of an edge. `known` has the values read before, because files repeat a few values."""
     where = f"graph {name}: edge {a!r} - {b!r}"
-    given = data.get("cables", 1), data.get("bandwidth", default)
-    if not isinstance(given[0], (str, int, float)):
-        given = str(given[0]), given[1]
-    if not isinstance(given[1], (str, int, float, type(None))):
-        raise GraphError(f"{where} has bandwidth {str(given[1])[:40]!r}; text with a unit, e.g. '12.5 GB/s', or bytes per "
+    written = data.get("cables", 1), data.get("bandwidth", default)
+    if not isinstance(written[0], (str, int, float)):
+        written = str(written[0]), written[1]
+    if not isinstance(written[1], (str, int, float, type(None))):
+        raise GraphError(f"{where} has bandwidth {str(written[1])[:40]!r}; text with a unit, e.g. '12.5 GB/s', or bytes per "
                          "second, more than 0, are needed")
-    if given not in known:
-        known[given] = _read_strength(where, *given, known)
-    return known[given]
+    if written not in known:
+        known[written] = _read_strength(where, *written, known)
+    return known[written]
 
 
 def _read_strength(where: str, count: Any, rate: float | str | None, known: dict[Any, _Strength]) -> _Strength:
@@ -441,8 +441,8 @@ def _links(name: str, edges: dict[tuple[int, int], list[_Strength]]) -> tuple[
         for n, rate in strengths:
             count[rate] += n
         parts[kind] = [(n, n * (rate / fastest if rate and fastest else Fraction(1))) for rate, n in count.items()]
-    found = [(ends, *part) for ends, strengths in edges.items() for part in parts[_same(strengths)]]
-    ends, cables, strength = map(list, zip(*found)) if found else ([], [], [])
+    links = [(ends, *part) for ends, strengths in edges.items() for part in parts[_same(strengths)]]
+    ends, cables, strength = map(list, zip(*links)) if links else ([], [], [])
     return ends, cables, tuple(strength), fastest
 
 

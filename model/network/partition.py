@@ -191,7 +191,7 @@ class Partitions:
         if self.logical is not None:
             most = (max(self.logical),) * len(self.logical)
             multiples = [s for s in _factorisations(n_nodes, (1,) * len(most), most)
-                     if list(s) == sorted(s) and self.is_logical(s)]
+                         if list(s) == sorted(s) and self.is_logical(s)]
             shapes.update([s for s in multiples if self.boxes(s)] if shapes else multiples)
         tori = [self.torus(s) for s in shapes]
         return sorted(tori, key=lambda t: (max(t.shape), not isinstance(t, FoldedTorus), t.shape, str(t)))

@@ -36,9 +36,9 @@ class TorusGraph(GraphNetwork):
     @cached_property
     def host_of_node(self) -> Ints:
         """Host that each node of the torus is: int array, shape (N,)."""
-        found = np.empty(self.n_nodes, dtype=np.int64)
-        found[self.node_of_host] = np.arange(self.n_nodes)
-        return found
+        result = np.empty(self.n_nodes, dtype=np.int64)
+        result[self.node_of_host] = np.arange(self.n_nodes)
+        return result
 
     @cached_property
     def in_order(self) -> "TorusGraph":

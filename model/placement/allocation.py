@@ -254,11 +254,11 @@ def digits_of(order: str, extents: Dictionary[str, int]) -> list[tuple[str, int,
     >>> digits_of("xt", {"x": 2, "y": 2, "t": 1}) is None
     True
     """
-    found = [(m[1], m[2]) for m in _DIGITS.finditer(order)]
-    if "".join(letter + number for letter, number in found) != order or {letter for letter, _ in found} != set(extents):
+    result = [(m[1], m[2]) for m in _DIGITS.finditer(order)]
+    if "".join(letter + number for letter, number in result) != order or {letter for letter, _ in result} != set(extents):
         return None
     step, digits, done = dict.fromkeys(extents, 1), list[tuple[str, int, int]](), set[str]()
-    for letter, number in found:
+    for letter, number in result:
         left = extents[letter] // step[letter]
         count = int(number) if number else left
         if letter in done or count < 1 or left % count:
@@ -553,8 +553,8 @@ class Site:
         """
         tasks, hosts = self.tasks_per_node, self.hosts_per_node
         by_list = {"n": self.allocation.n_nodes * hosts, "t": tasks // hosts}
-        by_axes = [dict(zip(each.axes, each.shape), t=tasks) for each in (self.network, logical(self.network))]
-        return next((found for extents in (*by_axes, by_list) if (found := digits_of(order, extents)) is not None), None)
+        by_axes = [dict(zip(network.axes, network.shape), t=tasks) for network in (self.network, logical(self.network))]
+        return next((result for extents in (*by_axes, by_list) if (result := digits_of(order, extents)) is not None), None)
 
     @property
     def hosts_per_node(self) -> int:
@@ -587,5 +587,5 @@ class Site:
                                   "the file's job with `nodes`, or write a new file")
 
     def __str__(self) -> str:
-        some = "" if self.allocation.is_complete else f", {self.allocation},"
-        return f"{self.network.title}{some} with {per_node(self.tasks_per_node)}"
+        nodes = "" if self.allocation.is_complete else f", {self.allocation},"
+        return f"{self.network.title}{nodes} with {per_node(self.tasks_per_node)}"

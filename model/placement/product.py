@@ -102,7 +102,7 @@ class RingMap:
         return "/".join(".".join(map(str, row)) for row in self.rows)
 
 
-def parse_ring_map(text: str, letters: str = "rc") -> RingMap:
+def parse_ring_map(text: str) -> RingMap:
     """Read ``4.3/5.2/0.1/6.7``: rows separated by a stroke, positions by a point.
 
     Raises
@@ -119,7 +119,7 @@ def parse_ring_map(text: str, letters: str = "rc") -> RingMap:
     if not all(word.isascii() and word.isdecimal() and len(word) < 7 for row in parts for word in row):
         raise PlacementError(f"ring map {text[:40]!r} is not understood; write rows separated by / and positions by a "
                              "point, e.g. 0.1/3.2")
-    return RingMap(tuple(tuple(map(int, row)) for row in parts), letters)
+    return RingMap(tuple(tuple(map(int, row)) for row in parts))
 
 
 @dataclass(frozen=True)

@@ -273,11 +273,6 @@ class Case:
         return None if self.transform is None else m_time(lengths, self.network, self.transform.total_bytes)
 
 
-def effective_lengths(product: Product, letters: str) -> tuple[Fraction, ...]:
-    """The effective length of an exchange in each dimension, by the paper's equation 16."""
-    return tuple(effective_length(p, letters, product.torus, i) for i, p in enumerate(product.dimensions))
-
-
 # The exchanges of a placement, predicted one by one: in closed form, or by routing every message.
 #
 # A closed form is that of a product placement. A mapping has it too if its groups use the places of a product's groups.
@@ -323,7 +318,8 @@ class ExchangePrediction:
         """The paper's effective lengths (eq. 16) for a product image; the best cut for any other, which may take long."""
         case, messages = self.case, self.messages
         if case.product is not None:
-            return effective_lengths(case.product, messages.letters)
+            return tuple(effective_length(pattern, messages.letters, case.product.torus, i)
+                         for i, pattern in enumerate(case.product.dimensions))
         return tuple(m_scale(bound, case.network, messages.total_bytes)
                      for bound in cut_bound(case.network, messages, case.mapping.node_of_rank))
 
@@ -396,7 +392,9 @@ def closed_form(case: Case) -> ClosedForm | None:
     """The closed forms of a case; None if it has none."""
     if case.product is None or not case.at_once:
         return None
-    return ClosedForm(case, case.product) if case.is_even or has_its_ranks(case.placed, case.product) else None
+    has_its_ranks = case.is_even or case.placed.is_product or np.array_equal(
+        case.placed.mapping().node_of_rank, case.product.mapping().node_of_rank)
+    return ClosedForm(case, case.product) if has_its_ranks else None
 
 
 def product_adaptive_s(case: Case, product: Product, letters: str, link_s: float) -> float:
@@ -404,11 +402,6 @@ def product_adaptive_s(case: Case, product: Product, letters: str, link_s: float
     even, adaptive = (case.seconds(routing(name, product.torus).of_product(product, letters).load)
                       for name in (DEFAULT_ROUTING, RANDOM_ROUTING))
     return link_s * adaptive / even if even and adaptive is not None else link_s
-
-
-def has_its_ranks(placement: Placement, product: Product) -> bool:
-    """Whether every rank sits on the node on which the product puts it."""
-    return placement.is_product or np.array_equal(placement.mapping().node_of_rank, product.mapping().node_of_rank)
 
 
 def routed(case: Case) -> tuple[tuple[ExchangePrediction, ...], tuple[LinkLoads | None, ...]]:

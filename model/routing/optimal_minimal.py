@@ -86,9 +86,9 @@ def _solve(network: Network, arcs: Arcs, traffic: Any, kind: Ints) -> NDArray[An
     arriving = block_diag(arriving, format="csr")
     load = coo_array((np.ones(flows.size), (group[flows], np.arange(flows.size))), shape=(strength.size, flows.size))
     solution = linprog(np.append(np.zeros(flows.size), 1.0), method="highs-ipm",
-                    A_ub=hstack([load, csr_array(-strength[:, None])], format="csr"), b_ub=np.zeros(strength.size),
-                    A_eq=hstack([arriving, csr_array((arriving.shape[0], 1))], format="csr"),
-                    b_eq=np.concatenate(received) / unit)
+                       A_ub=hstack([load, csr_array(-strength[:, None])], format="csr"), b_ub=np.zeros(strength.size),
+                       A_eq=hstack([arriving, csr_array((arriving.shape[0], 1))], format="csr"),
+                       b_eq=np.concatenate(received) / unit)
     if solution.status != 0:
         raise RoutingError(f"the linear program of optimal-minimal routing on {network.title} was not solved: "
                            f"{solution.message}")

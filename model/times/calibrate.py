@@ -555,7 +555,7 @@ def honest_errors(samples: Sequence[Sample], fit: Fit) -> list[Held]:
     """Return the errors of every division that has samples on both sides. The random halves are counted together."""
     every = (*divisions(samples), *computing_divisions(samples))
     divided = [(item, error) for item in every if item.training and item.others
-             and (error := errors(item.others, fit(item.training).time_s))]
+               and (error := errors(item.others, fit(item.training).time_s))]
     halves = [pair for pair in divided if pair[0].rule == "random halves"]
     rows = [_held(f"{len(halves)} halves", halves)] if halves else []
     return rows + [_held(division.held_out, [(division, error)]) for division, error in divided[len(halves):]]

@@ -335,7 +335,7 @@ def messages_within(exchange: Exchange, node_of_rank: np.ndarray) -> Traffic:
     """Return the bytes between the ranks of a node: pairs of ranks.
 
     >>> row, column = exchanges(ProcessGrid(2, 2))
-    >>> [messages_within(each, np.array([0, 0, 1, 1])).toarray().sum() for each in (row, column)]
+    >>> [int(messages_within(each, np.array([0, 0, 1, 1])).toarray().sum()) for each in (row, column)]
     [4, 0]
     """
     P = len(node_of_rank)

@@ -292,7 +292,7 @@ def routed_joint(network: Network, exchanges: Iterable[Exchange], node_of_rank: 
         Loads of exchanges that the rule has already routed.
     """
     loads_of = [loads or known_loads(network, exchange, node_of_rank, rule)
-             for exchange, loads in zip_longest(exchanges, known)]
+                for exchange, loads in zip_longest(exchanges, known)]
     units = [Fraction(4 * network.n_nodes, loads.total_bytes * loads.denominator) for loads in loads_of]
     classes = []
     for i in range(len(network.link_classes)):

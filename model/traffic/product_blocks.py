@@ -71,7 +71,7 @@ def stage_blocks(grid: ProcessGrid, transform: Transform) -> tuple[StageBlocks, 
             if letter not in stage.letters:
                 groups.setdefault(letter, np.ones(grid.extent(letter), dtype=np.int64))
         result.append(StageBlocks(stage.name, letters=stage.letters, send=send, receive=receive, groups=groups,
-                                 unit_bytes=unit, total_bytes=transform.total_bytes))
+                                  unit_bytes=unit, total_bytes=transform.total_bytes))
     return tuple(result)
 
 

@@ -18,10 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from pencilmap.mapper.meshes import Axis, axis_of, best_mesh, checked_axes
+from pencilmap.mapper.meshes import ANY, Axis, axis_of, best_mesh, checked_axes
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.placements.best import candidates
 from pencilmap.model.base.errors import GridError, MachineError
+from pencilmap.model.base.units import counted
 from pencilmap.model.kinds import default_routing, network_named, routing
 from pencilmap.model.machines.machine import load_machine
 from pencilmap.model.network.network import Network
@@ -35,8 +36,6 @@ from pencilmap.model.traffic.loads import Objective, routed_joint
 MACHINES = {  # kind of the devices, as JAX names it: the machine of this package
     "TPU v2": "tpu-v2", "TPU v3": "tpu-v3", "TPU v4": "tpu-v4", "TPU v5": "tpu-v5p", "TPU v5p": "tpu-v5p",
     "TPU v5 lite": "tpu-v5e", "TPU v5e": "tpu-v5e", "TPU v6 lite": "tpu-v6e", "TPU v6e": "tpu-v6e", "TPU7x": "tpu7x"}
-
-ANY = "any"  # collectives that are not known
 
 
 def make_mesh(devices: Sequence[Any] | None, shape: Sequence[int], axis_names: Sequence[str], schedule: str = SEQUENCE,
@@ -181,10 +180,10 @@ def _axes(shape: Sequence[int], names: Sequence[str], collectives: Sequence[str]
     """Return the axes of a mesh; raise GridError unless each has a name, and a collective if there are any."""
     works = [None] * len(shape) if collectives in (None, ANY) else [collectives] if isinstance(collectives, str) \
         else list(collectives or ())
-    for found, what in ((names, "names"), (works, "collectives")):
+    for found, what, other in ((names, "name", ""), (works, "collective", f", or {ANY!r} alone")):
         if len(found) != len(shape):
-            raise GridError(f"a mesh of {'x'.join(map(str, shape))} has {len(shape)} axes, but there are {len(found)} "
-                            f"{what}; give one for each axis{'' if what == 'names' else ', or ' + repr(ANY)}")
+            raise GridError(f"a mesh of {'x'.join(map(str, shape))} needs {counted(len(shape), what)}, not {len(found)}; "
+                            f"give one for each axis{other}")
     return checked_axes([axis_of(name, size, work) for name, size, work in zip(names, shape, works)])
 
 

@@ -396,7 +396,7 @@ def spent(p: Prediction, by: str = TRANSFORM) -> str:
     return f"{between(low, high)}{range_words(first, by, last)}, by how the routers adapt"
 
 
-def faster_lines(question: Question, found: Prediction, command: str = "pencilmap plan",
+def faster_lines(question: Question, prediction: Prediction, command: str = "pencilmap plan",
                  placements: bool = True, library: Library = USUAL) -> list[tuple[str, str]]:
     """Return labels and texts: a much faster placement of the grid, another grid, another schedule, each by a quick look.
 
@@ -409,22 +409,22 @@ def faster_lines(question: Question, found: Prediction, command: str = "pencilma
     library : Library
         In whose words a grid is repeated.
     """
-    placement, grid = faster_choices(question, found)
+    placement, grid = faster_choices(question, prediction)
     lines = []
     if placement and placements:
-        ratio = gain(placement.prediction, found) or 1.0
+        ratio = gain(placement.prediction, prediction) or 1.0
         lines.append(("better", f"{factor(ratio)} with another file for this grid: {command}"))
     if grid:
         words = words_of(grid.grid, library)
         title = f"{grid.grid} ({words})" if words else str(grid.grid)
-        p = answer(question, grid.placed, BEST) if found.bracket else grid.prediction
+        p = answer(question, grid.placed, BEST) if prediction.bracket else grid.prediction
         time = spent(p) if p.likely or p.t_s is None or p.bracket else about(p)
         is_usual = grid.grid.decomposition == PENCIL and 1 not in grid.grid.shape  # else a slab may come first
         kind = [] if is_usual else ["--decomposition", grid.grid.decomposition.name]
         schedule = [] if question.schedule == SEQUENCE else ["--schedule", question.schedule]
         lines.append(("faster", f"{time} on grid {title}, {_with_file(question, p)}: "
                                 f"{' '.join(['pencilmap plan', *kind, *schedule])}"))
-    scheduled = question.schedule == SEQUENCE and faster_choice(question, found, any_schedule=True)
+    scheduled = question.schedule == SEQUENCE and faster_choice(question, prediction, any_schedule=True)
     return lines + schedule_line(scheduled or None)
 
 
@@ -441,30 +441,30 @@ def _with_file(question: Question, p: Prediction) -> str:
     return "no file needed" if none else "with its file"
 
 
-def static_lines(question: Question, found: Prediction, launch: Launched, command: str) -> list[tuple[str, str]]:
+def static_lines(question: Question, prediction: Prediction, launch: Launched, command: str) -> list[tuple[str, str]]:
     """Return a line about static routes if an answer differs under these: most networks of switches may have them.
 
     Parameters
     ----------
     question : Question
-    found : Prediction
+    prediction : Prediction
     launch : Launched
     command : str
         Options or a command that take these routes into account.
     """
-    if not is_static_likely(question, found.grid.n_tasks):
+    if not is_static_likely(question, prediction.grid.n_tasks):
         return []
     try:
-        p = under(found, STATIC)
+        p = under(prediction, STATIC)
     except RoutingError:  # of a tree with different numbers of cables no static routes are known
         return []
     if p is None:
         return []
     order = launch.first and under(launch.first, STATIC)
-    mine, theirs = gain(found, launch.first) or 1.0, gain(p, order) or 1.0
-    if max(mine / theirs, theirs / mine, float(worth(p)) / float(worth(found))) < MUCH:
+    mine, theirs = gain(prediction, launch.first) or 1.0, gain(p, order) or 1.0
+    if max(mine / theirs, theirs / mine, float(worth(p)) / float(worth(prediction))) < MUCH:
         return []
-    beside = "" if order is None or found.placement == order.placement else \
+    beside = "" if order is None or prediction.placement == order.placement else \
         f", as fast as {launch.name}" if abs(theirs - 1) < SAME else f", {factor(theirs)} than {launch.name}"
     return [(STATIC, f"{value(p, likely=True)}{beside}{STATICALLY}: {command}")]
 
@@ -475,13 +475,13 @@ def is_static_likely(question: Question, n_tasks: int) -> bool:
     return STATIC in kind.routings and is_open and not kind.bracket and n_tasks <= MOST_TASKS_ROUTED
 
 
-def turned_grids(found: Prediction) -> list[ProcessGrid]:
+def turned_grids(prediction: Prediction) -> list[ProcessGrid]:
     """Return the grid in the other order, CxR for RxC, if a quick look can compare it."""
-    turned = None if found.grid.decomposition.has_bricks else found.grid.turned
-    return [] if turned is None or found.grid.n_tasks > MOST_TASKS_ROUTED else [turned]
+    turned = None if prediction.grid.decomposition.has_bricks else prediction.grid.turned
+    return [] if turned is None or prediction.grid.n_tasks > MOST_TASKS_ROUTED else [turned]
 
 
-def turned_lines(question: Question, found: Prediction, choice: Choice | None, library: Library = USUAL,
+def turned_lines(question: Question, prediction: Prediction, choice: Choice | None, library: Library = USUAL,
                  mapping: Mapping | None = None) -> list[tuple[str, str]]:
     """Return a line if the placement of grid RxC is not the right one for CxR: perhaps the grid was turned.
 
@@ -497,7 +497,7 @@ def turned_lines(question: Question, found: Prediction, choice: Choice | None, l
         return []
     typed = f"if your code has {words_of(turned, library) if turned.decomposition == PENCIL else turned}, type that"
     if mapping is None:
-        mine = gain(found, launched(question, found, is_quick=True).first)
+        mine = gain(prediction, launched(question, prediction, is_quick=True).first)
         return [("check", f"{typed}: a file for it gains {right:.2f}x, for this grid {mine:.2f}x")] \
             if mine and right >= MUCH * mine else []
     theirs = gain(answer(replace(question, schedule=best.schedule_name), replace(mapping, grid=turned)), order)
@@ -541,7 +541,7 @@ def gain_words(best: Prediction, other: Prediction, by: str = TRANSFORM) -> str:
 def likely_gains(best: Prediction, other: Prediction, by: str = TRANSFORM) -> tuple[float, float] | None:
     """Return the range of the measured gain over another placement, None if it is not known; under all rules of routers."""
     gains_ = [_likely(p, other if p.routing == other.routing else under(other, p.routing), by)
-             for p in best.bracket or (best,)]
+              for p in best.bracket or (best,)]
     known = [ends for ends in gains_ if ends]
     return (min(low for low, _ in known), max(high for _, high in known)) if len(known) == len(gains_) else None
 

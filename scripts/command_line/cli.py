@@ -82,7 +82,7 @@ def remedy(message: str, error: BaseException, page: str) -> str:
     if isinstance(error, click.ClickException):
         return _of_option(error, page)
     change = next(((what, topic) for what, topic, names in _CHANGES
-                 if any(isinstance(error, getattr(errors, name)) for name in names)), None)
+                   if any(isinstance(error, getattr(errors, name)) for name in names)), None)
     if message.endswith("No such file or directory"):
         return "name a file that is there" if "cannot be read" in message else "make its folder, or name another file"
     if "cannot be written" in message or isinstance(error, OSError):

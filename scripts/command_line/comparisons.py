@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from pencilmap.mapper.runs.compare import Comparison
 
 
-def by_routing(found: Sequence[Prediction], name: str, library: Library = USUAL) -> list[str]:
+def by_routing(predictions: Sequence[Prediction], name: str, library: Library = USUAL) -> list[str]:
     """Return the sentences about a placement under all routing rules."""
-    first, *_, last = sorted((p for p in found if p.routing != ANY_ROUTING), key=lambda p: p.worth) * 2
+    first, *_, last = sorted((p for p in predictions if p.routing != ANY_ROUTING), key=lambda p: p.worth) * 2
     low, high = value(first), value(last)
-    words = next((range_words(p) for p in found if p.likely), "")  # of one rule only
+    words = next((range_words(p) for p in predictions if p.likely), "")  # of one rule only
     spent = f"{low}{words} under any rule" if low == high else f"{between(low, high)}, by the routing"
     return [f"{agrees(name, 'takes')} {spent} (predicted).",
             f"{grid_title(first.grid, library)}: the least is that of {first.routing}."]

@@ -113,6 +113,8 @@ def _notes(found: Meshes, where: Question) -> Iterator[str]:
     if any(abs(loads.together - loads.in_turn) > 1e-9 for mesh in (found.best, found.jax) if mesh for loads in mesh.loads):
         yield ("a range is of gathers over unequal dimensions, all at once or one after the other: how XLA does them is not "
                "published")
+    if any(" step " in words for words in found.best.words):
+        yield "nobody has measured gathers between chips that are not next to each other (step)"
     yield "loads are of one axis at a time, all its groups at once; they are no times of steps, and no TPU was measured"
     if not found.site.network.has_products:
         yield "gathers along the short dimensions of a twisted slice count as on open lines"

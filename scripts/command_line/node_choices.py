@@ -9,6 +9,7 @@ from typing import Any
 import click
 import numpy as np
 
+from pencilmap.mapper.ask import job_of
 from pencilmap.mapper.base import shell
 from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.choose import Plan
@@ -22,6 +23,7 @@ from pencilmap.mapper.choose.nodes import (
     with_tasks,
     words_of_choice,
 )
+from pencilmap.mapper.formats import fujitsu
 from pencilmap.mapper.formats.hostlist import folded_hosts, sorted_by_slurm
 from pencilmap.mapper.placements import BEST
 from pencilmap.mapper.programs import place_program, traffic_of
@@ -29,11 +31,13 @@ from pencilmap.model.base.units import counted
 from pencilmap.model.placement.allocation import Mapping
 from pencilmap.model.predict.certificates import certificate
 from pencilmap.model.predict.question import Question
+from pencilmap.scripts.command_line.options import format_of_launcher
 from pencilmap.scripts.command_line.predictions import factor, gain
 
 SAME = 1e-9
 MOST_LETTERS = 32  # of the list of nodes of a graph in a table
 SLURM, QUIET = "Slurm", "if other jobs are quiet"
+FUJITSU, FUJITSU_FORMATS = "fujitsu", ("vcoordfile", "rankmap")
 
 
 def words_of_nodes(where: Question) -> str:
@@ -114,8 +118,14 @@ def job_lines(where: Question, scheduler: str = "slurm") -> Iterator[tuple[str, 
 
 
 def job_script(where: Question, scheduler: str) -> list[str]:
-    """Return lines of a job script that ask for the usable nodes; [] if they have no names."""
-    return [] if Hosts(where.network, hosts=where.hosts).are_made_up else [*SCHEDULERS[scheduler](where)]
+    """Return lines of a job script that ask for the usable nodes; [] if they have no names, which only Fujitsu needs not."""
+    is_unnamed = scheduler != FUJITSU and Hosts(where.network, hosts=where.hosts).are_made_up
+    return [] if is_unnamed else [*SCHEDULERS[scheduler](where)]
+
+
+def scheduler_of(where: Question) -> str:
+    """Return the scheduler of a machine: Fujitsu's if its launcher reads such files, else Slurm."""
+    return FUJITSU if format_of_launcher(where) in FUJITSU_FORMATS else "slurm"
 
 
 def program_on_nodes(where: Question, file: str) -> tuple[Question, str]:
@@ -157,16 +167,17 @@ def _slurm(where: Question) -> Iterator[str]:
 
 
 def _slurm_block(where: Question) -> Iterator[str]:
-    """Yield the size of segments; if leaves give different numbers, the other nodes, because a list may never be granted."""
+    """Yield the size of segments, without which a job must fit into the fewest leaves, and the other nodes.
+
+    A list of the job's nodes may never be granted.
+    """
     yield f"#SBATCH --nodes={where.site.allocation.n_nodes} --ntasks-per-node={where.tasks_per_node}"
     units = where.network.levels[0].unit if where.network.levels else np.arange(where.network.n_nodes)
     count = np.bincount(units[where.site.allocation.nodes])
-    each = set(count[count > 0].tolist())
-    if len(each) == 1 and where.network.levels:
-        yield f"#SBATCH --segment={each.pop()} --spread-segments"
-        return
+    segment = int(np.gcd.reduce(count))
+    yield f"#SBATCH --segment={segment}{' --spread-segments' if count.max() == segment else ''}"
     others = np.setdiff1d(np.arange(where.network.n_nodes), where.site.allocation.nodes)
-    yield f"#SBATCH --exclude={folded_hosts(Hosts(where.network, hosts=where.hosts).names(others))}"
+    yield f"#SBATCH --exclude={folded_hosts(sorted_by_slurm(Hosts(where.network, hosts=where.hosts).names(others)))}"
 
 
 def _pbs(where: Question) -> Iterator[str]:
@@ -180,25 +191,37 @@ def _lsf(where: Question) -> Iterator[str]:
     yield f"#BSUB -m \"{' '.join(_names(where))}\""
 
 
+def _fujitsu(where: Question) -> Iterator[str]:
+    """Yield the shape; a shape is all that a job can ask for."""
+    if where.network.has_coordinates and where.site.allocation.is_complete:
+        yield from fujitsu.job_lines(job_of(where))
+
+
 def _flux(where: Question) -> Iterator[str]:
     yield f"#flux: -N {where.site.allocation.n_nodes} -n {where.n_slots}"
     yield f"#flux: --requires=host:{host_list(where)}"
 
 
 #: the lines of a job script that ask for the usable nodes, by the scheduler; sources: sbatch(1) of Slurm and its page on
-#: topology/block, qsub(1B) and pbs_resources(7B) of OpenPBS, bsub(1) of LSF, flux-submit(1)
+#: topology/block, qsub(1B) and pbs_resources(7B) of OpenPBS, bsub(1) of LSF, flux-submit(1), pjsub(1) of Fujitsu
 SCHEDULERS: dict[str, Callable[[Question], Iterator[str]]] = {
-    "slurm": _slurm, "slurm-block": _slurm_block, "pbs": _pbs, "lsf": _lsf, "flux": _flux}
+    "slurm": _slurm, "slurm-block": _slurm_block, "pbs": _pbs, "lsf": _lsf, "flux": _flux, FUJITSU: _fujitsu}
+
+
+def chosen_as_dict(asked: Question, where: Question, scheduler: str) -> dict[str, Any]:
+    """Return the nodes that were chosen for a question for JSON, with lines of a job script; empty if none were chosen."""
+    if asked.among is None or where.among is not None:
+        return {}
+    own = own_choices(with_tasks(asked, where.tasks_per_node))
+    return {"nodes": {"hosts": host_list(where), "words": words_of_nodes(where), "job": job_script(where, scheduler),
+                      "of_scheduler": [name for name, here in own.items() if site_key(here) == site_key(where)]}}
 
 
 def nodes_as_dict(found: Plan, choice: Choice, scheduler: str) -> dict[str, Any]:
-    """Return the nodes of a choice for JSON, with lines of a job script; empty if the plan chose no nodes."""
-    if not found.own:
-        return {}
-    return {"nodes": {"hosts": host_list(choice.where), "words": words_of_nodes(choice.where),
-                      "job": job_script(choice.where, scheduler),
-                      "of_scheduler": [name for name, own in found.own.items()
-                                       if site_key(choice.where) == site_key(own.where)],
-                      "beside": [None if cost is None else float(cost) for cost in
-                                 (beside(choice.where, choice.placed, Fraction(share)) for share in (0, 1))],
-                      "certificate": certificate_of_choices(found) if choice is found.best else None}}
+    """Return the nodes of a choice as `chosen_as_dict` does, with its cost beside neighbours and its certificate."""
+    chosen = chosen_as_dict(found.where, choice.where, scheduler)
+    if chosen:
+        chosen["nodes"] |= {"beside": [None if cost is None else float(cost) for cost in
+                                       (beside(choice.where, choice.placed, Fraction(share)) for share in (0, 1))],
+                            "certificate": certificate_of_choices(found) if choice is found.best else None}
+    return chosen

@@ -471,6 +471,6 @@ def _refuse_transform(option: str, other: str, refused: Iterable[str]) -> None:
         if name in asked:
             word, what = name.replace("_", "-"), "describes a transform" if name in OF_TRANSFORM else "is for other programs"
             raise click.UsageError(f"--{word} {what}, and --{option} {other}; give one of both", ctx)
-    if ctx.params.get("time_limit"):
+    if ctx.params.get("time_limit") and option != "traffic":
         raise click.UsageError(f"--time-limit cuts the search for a transform; with --{option}, --effort says how long to "
                                "search", ctx)

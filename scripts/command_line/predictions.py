@@ -265,9 +265,9 @@ def short(notes: Iterable[str]) -> list[str]:
             doubtful.setdefault(doubt[2], []).append(doubt[1])
         elif not note.startswith(ONLY_WIDE):
             result.append(re.split("[:;] ", note, maxsplit=1)[0] if " machine " in note or len(note) > MOST_SHORT
-                         else note)
+                          else note)
     return [*result, *(f"{listed(figures)} of machine {name} {'are' if len(figures) > 1 else 'is'} uncertain"
-                      for name, figures in doubtful.items())]
+                       for name, figures in doubtful.items())]
 
 
 def _of_all_shapes(notes: Iterable[str]) -> list[str]:
@@ -566,13 +566,13 @@ def terms_table(rows_of: Sequence[Row]) -> None:
     say("time = max(link + contention, injection) + start + messages + hops")
 
 
-def threads_table(found: Sequence[Shared], time_of: Callable[[Prediction], float | None]) -> None:
+def threads_table(choices: Sequence[Shared], time_of: Callable[[Prediction], float | None]) -> None:
     """Print the same cores as tasks and as threads, side by side."""
     columns = [">tasks/\nnode", ">threads", "grid", ">predicted", ">messages\na node", ">bytes\neach", ">MB a\nnode",
                ">table\nentries"]
     print_table("the same cores as tasks or threads", columns, [
         [s.tasks, s.threads, str(s.prediction.grid), _time(time_of(s.prediction)), s.messages,
-         f"{s.message_bytes:.0f}", f"{s.node_bytes / 1e6:.4g}", s.peers] for s in found],
+         f"{s.message_bytes:.0f}", f"{s.node_bytes / 1e6:.4g}", s.peers] for s in choices],
         ["messages to other nodes; MB: the array before and after an exchange; threads are",
          "taken to compute as fast as tasks, and what they cost each other is left out"])
 
@@ -581,9 +581,9 @@ def _time(seconds: float | None) -> str:
     return "-" if seconds is None else milliseconds(seconds)
 
 
-def halo_table(found: Sequence[Prediction]) -> None:
+def halo_table(predictions: Sequence[Prediction]) -> None:
     """Print a single halo of each prediction, in order, equal lines once; nothing without halos."""
-    halos = [(p, p.halo.stage, p.halo.halo.width) for p in found if p.halo]
+    halos = [(p, p.halo.stage, p.halo.halo.width) for p in predictions if p.halo]
     rows = dict.fromkeys((str(p.grid), p.placement, str(h.work.messages) if h.work else "-",
                           f"{h.work.task_bytes:.0f}" if h.work else "-", milliseconds(h.t_s), milliseconds(h.time_s),
                           str(h.busiest or "-")) for p, h, _ in halos)

@@ -36,10 +36,12 @@ from pencilmap.model.predict.program import ProgramPrediction, predict_program
 from pencilmap.model.predict.question import Question
 from pencilmap.model.times.expected import no_range
 from pencilmap.model.traffic.other_grids import CODES
+from pencilmap.model.traffic.patterns import patterns
 from pencilmap.model.traffic.program import Traffic
 from pencilmap.scripts.command_line import inside
 from pencilmap.scripts.command_line.answers import STATIC, STATICALLY, agrees, is_static_likely, launch_notes
-from pencilmap.scripts.command_line.options import asked_grid, given_options, launch_as_dict, show_launch
+from pencilmap.scripts.command_line.node_choices import idle_lines
+from pencilmap.scripts.command_line.options import CUT, asked_grid, given_options, launch_as_dict, show_launch
 from pencilmap.scripts.command_line.pages import FILES, completed, with_options
 from pencilmap.scripts.command_line.predictions import SAME, factor, new_notes, show_notes
 from pencilmap.scripts.command_line.tables import echo, hearing, labelled, print_json, print_table, say, say_lines
@@ -71,14 +73,30 @@ class Ranked(NamedTuple):
                 *([f"the traffic of {number - traced} of {number} options is predicted from that of "
                    f"{', '.join(self.files)}"] if number > traced else [])]
 
+    @property
+    def keeps_usual(self) -> bool:
+        """Whether the option that is named first, without a file, is as good as any other."""
+        best = self.options[0]
+        return (best is self.usual and not best.needs_file) or _joint(self).advice.startswith("placement can")
+
+    @property
+    def codes(self) -> str:
+        """A sentence with the names for `--code` of programs with the pattern of the only trace, "" if none is known."""
+        for pattern in patterns(self.usual.placed.traffic) if len(self.options) == 1 else ():
+            names = [name for name, code in CODES.items() if (code.kind, code.axes) == (pattern.kind, len(pattern.extents))]
+            if names:
+                return f"--code NAME also ranks the other grids of {pattern}: {', '.join(names)}"
+        return ""
+
     def as_dict(self, option: Option) -> dict[str, Any]:
         """Return an option as JSON values."""
         name = {"option": option.name} if len(self.options) > 1 else {}
-        return {**name, **_as_dict(self.files.get(option.name, self.files[self.usual.name]), option.placed)}
+        keep = {"keep": option is self.usual and self.keeps_usual}
+        return {**name, **keep, **_as_dict(self.files.get(option.name, self.files[self.usual.name]), option.placed)}
 
 
 def rank_program(where: Question, named: Sequence[str], code: str | None, placement: str | None, effort: str,
-                 seed: int) -> Ranked:
+                 seed: int, seconds: float | None = None) -> Ranked:
     """Rank the options whose files are named, `[NAME=]FILE` each, and with a code its other grids.
 
     Raises
@@ -97,16 +115,19 @@ def rank_program(where: Question, named: Sequence[str], code: str | None, placem
     with hearing():
         traffics = {name: traffic_of(where, path) for name, path in pairs}
         options = rank_options(where, traffics if code is None else with_other_grids(traffics, code), placement or BEST,
-                               where.routing, effort, seed)
+                               where.routing, effort, seed, seconds)
     return Ranked(options, next(option for option in options if option.name == pairs[0][0]), files)
 
 
 def plan_program(where: Question, ranked: Ranked, *, top: int, all_notes: bool, as_json: bool,
-                 nodes: Sequence[str] = ()) -> None:
-    """Print the options of a program, each with its launch order and its placement; `nodes`: words for the chosen nodes."""
+                 nodes: Sequence[str] = (), more: dict[str, Any] | None = None) -> None:
+    """Print the options of a program, each with its launch order and its placement.
+
+    `nodes` are words that name the chosen nodes to `map`, `more` names them in JSON.
+    """
     best = ranked.options[0]
     if as_json:
-        print_json(*map(ranked.as_dict, ranked.options[:top]))
+        print_json(*(ranked.as_dict(option) | (more or {}) for option in ranked.options[:top]))
         return
     say(*_option_sentences(where, ranked, "a file"))
     echo()
@@ -114,6 +135,7 @@ def plan_program(where: Question, ranked: Ranked, *, top: int, all_notes: bool, 
         labelled("write", " ".join(["pencilmap map", *_options_of_best(ranked, nodes), "-o FILE"]), shell=True)
         echo()
     show_options(ranked, top)
+    say_lines([("grids", ranked.codes)] if ranked.codes else [])
     show_notes(_notes(where, best.placed) + ranked.notes, all_notes)
 
 
@@ -155,17 +177,18 @@ def _option_sentences(where: Question, ranked: Ranked, file: str) -> list[str]:
         return [f"Keep {usual.name}, no file is needed: {advice}."]
     start = f"{best.name} and {file}" if best.needs_file else f"{best.name}, no file is needed"
     if best is usual and not best.needs_file:
-        said = f"Keep {start}: no other of {len(others) + 1} options is {1 + SAME:.2f}x faster (predicted)."
+        other = f"other of {len(others) + 1} options" if others else "other placement"
+        said = f"Keep {start}: no {other} is {1 + SAME:.2f}x faster (predicted)."
     else:
         said = f"Launch with {start}: {_compared(p, first, f'{usual.name} in {_launch_name(where, first)}')} (predicted)."
     return [said, f"With {best.name}, {_bound(p)}. {capitalised(advice)}."]
 
 
 def map_program(where: Question, ranked: Ranked, *, effort: str, within: Search, output: str, form: Choice, job: Job,
-                all_notes: bool, as_json: bool) -> None:
+                all_notes: bool, as_json: bool, more: dict[str, Any]) -> None:
     """Write the placement of the fastest option of a program, and print the predictions.
 
-    `effort` is that of a search between the nodes, and `within` the search inside them.
+    `effort` is that of a search between the nodes, `within` the search inside them, `more` the chosen nodes in JSON.
     """
     found, is_one = ranked.options[0].placed, len(ranked.options) == 1
     mapping, best = (found.mappings[-1], found.predictions[-1])
@@ -176,7 +199,7 @@ def map_program(where: Question, ranked: Ranked, *, effort: str, within: Search,
     launch = launch_of(mapping, output, form.name, job)
     if as_json:
         print_json({"output": output, **launch_as_dict(launch, form), "launch_order": asdict(where.site.launch),
-                    **inside.inside_as_dict(inner), **ranked.as_dict(ranked.options[0])})
+                    **inside.inside_as_dict(inner), **ranked.as_dict(ranked.options[0]), **more})
         return
     least, most = best.gains(found.predictions[0]) or (1.0, 1.0)
     has_gain = most >= 1 + SAME and least > 1 - SAME if is_one else _needs_file(ranked)
@@ -186,6 +209,7 @@ def map_program(where: Question, ranked: Ranked, *, effort: str, within: Search,
         say(sentence)
     echo()
     show_launch(launch, form, output, has_gain or inner is not None)
+    say_lines(idle_lines(where, mapping))
     echo()
     if is_one and inside.is_alone(inner):
         return
@@ -199,7 +223,7 @@ def map_program(where: Question, ranked: Ranked, *, effort: str, within: Search,
 
 
 def predict_placements(where: Question, path: str, placements: tuple[str, ...], *, effort: str, seed: int,
-                       page: str | None, words: list[str], all_notes: bool, as_json: bool) -> None:
+                       seconds: float | None, page: str | None, words: list[str], all_notes: bool, as_json: bool) -> None:
     """Print the predictions of some placements and of the launcher's order, and write a page if its name is given.
 
     The page has a single run time, that of the trace `path`, beside the first placement.
@@ -212,7 +236,7 @@ def predict_placements(where: Question, path: str, placements: tuple[str, ...], 
         where = asked_grid(where, f"{traffic.n_ranks}x1", placements)[0]
     with hearing():
         found = place_program(where, traffic, placements, None if routing == ALL_ROUTINGS else routing,
-                              effort, seed)
+                              effort, seed, seconds)
     if routing == ALL_ROUTINGS:
         named = found.mappings[-1]  # of several named placements the last
         _show_all_routings(where, path, found, named, placement_name(named.name, where.site), {}, all_notes, as_json)
@@ -327,7 +351,7 @@ def _notes(where: Question, found: PlacedProgram) -> list[str]:
                      "message")
     if phases == 1 and not found.traffic.seconds:
         notes.append("all messages are taken as sent at once; phases in the file (phase NAME) may give another placement")
-    return [*notes, *new_notes(where.notes),
+    return [*notes, *([CUT] if found.cut_short else []), *new_notes(where.notes),
             *launch_notes(where, found.mappings[0].grid)]
 
 

@@ -50,14 +50,14 @@ def console(stderr: bool = False) -> Console:
     return out if out.is_terminal else Console(stderr=stderr, highlight=False, width=PLAIN_WIDTH)
 
 
-def print_json(*found: Any) -> None:
+def print_json(*answers: Any) -> None:
     """Print one JSON object on standard output: the answers of the running command, one for each item of the request.
 
     ``answers.schema.json`` describes it.
     """
     context = click.get_current_context()
     command = context.command_path.partition(" ")[2] or context.command_path
-    echo(json.dumps({"schema": SCHEMA, "command": command, "answers": found}, indent=2))
+    echo(json.dumps({"schema": SCHEMA, "command": command, "answers": answers}, indent=2))
 
 
 def print_table(title: str | None, columns: Sequence[str], rows: Iterable[Sequence[Any]],

@@ -128,7 +128,7 @@ def parts_of(output: str) -> dict[str, float]:
     return {words[0]: float(words[1]) / 1e3 for words in lines if len(words) == 3 and words[2] == "ms"}
 
 
-def serial_fftw_s(n: int, reps: int = 5) -> float:
+def serial_fftw_s(n: int) -> float:
     """Return the median seconds of a serial FFTW call for n^3 complex doubles, out of place, planned by measuring."""
     library = find_library("fftw3")
     if library is None:
@@ -139,7 +139,7 @@ def serial_fftw_s(n: int, reps: int = 5) -> float:
     plan = ctypes.c_void_p(fftw.fftw_plan_dft_3d(n, n, n, given, result, FFTW_FORWARD, FFTW_MEASURE))
     ctypes.memset(given, 0, 16 * n**3)
     times = []
-    for _ in range(reps):
+    for _ in range(5):
         start = time.perf_counter()
         fftw.fftw_execute(plan)
         times.append(time.perf_counter() - start)
@@ -231,7 +231,7 @@ class EwaldRun:
     options: tuple[str, ...]  #: of pme_c
 
 
-def simulate_ewald(runs: Sequence[EwaldRun], timeout_s: float = TIMEOUT_S) -> list[dict[str, float]]:
+def simulate_ewald(runs: Sequence[EwaldRun]) -> list[dict[str, float]]:
     """Return the seconds of each part of pme_c, of the slowest rank, for each run; "total" is the whole reciprocal part.
 
     Raises
@@ -249,6 +249,6 @@ def simulate_ewald(runs: Sequence[EwaldRun], timeout_s: float = TIMEOUT_S) -> li
             raise SimulationError(f"{ranks} ranks on {hosts} hosts; give a network with a host for each")
         command = smpirun(run.network, ranks, build, [f"--cfg=smpi/alltoallv:{ALLTOALLV}"], build.program("pme_smpi"),
                           [*run.options, "--steps", "1", "--reciprocal-ranks", str(run.reciprocal)])
-        return parts_of(_ran("pme_c", run.network, ranks, command, timeout_s, cancelled))
+        return parts_of(_ran("pme_c", run.network, ranks, command, TIMEOUT_S, cancelled))
 
     return in_parallel(seconds, len(runs), WORKERS)

@@ -125,12 +125,12 @@ class TwistedRoutes(Routes):
 
     def _away(self, displacement: int) -> tuple[Ints, Ints, list[Fraction]]:
         """Return channel, node and share of each link on the way from node 0."""
-        routes, found = self.routes, dict[tuple[int, int], Fraction]()
+        routes, shares = self.routes, dict[tuple[int, int], Fraction]()
         links = slice(routes.start[displacement], routes.start[displacement + 1])
         for channel, node, share in zip(*(part[links].tolist() for part in (routes.channel, routes.node, routes.share))):
-            found[channel, node] = found.get((channel, node), Fraction(0)) + Fraction(share).limit_denominator(PARTS)
-        channels, nodes = np.array(list(found), dtype=np.int64).reshape(-1, 2).T
-        return channels, nodes, list(found.values())
+            shares[channel, node] = shares.get((channel, node), Fraction(0)) + Fraction(share).limit_denominator(PARTS)
+        channels, nodes = np.array(list(shares), dtype=np.int64).reshape(-1, 2).T
+        return channels, nodes, list(shares.values())
 
     def bytes_per_s(self, link: int) -> float:
         i = link // (2 * self.network.n_nodes)
@@ -201,11 +201,11 @@ class Ways:
     @cached_property
     def out(self) -> dict[int, list[tuple[int, int]]]:
         """Links that leave each vertex, and their ends; links of hosts are omitted where there are switches."""
-        found: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        ways: dict[int, list[tuple[int, int]]] = defaultdict(list)
         for link, (a, b) in enumerate(zip(self.arcs.source.tolist(), self.arcs.target.tolist())):
             if self.kind[link] != HOST or not isinstance(self.network, SwitchedNetwork):
-                found[a].append((link, b))
-        return found
+                ways[a].append((link, b))
+        return ways
 
     def _to(self, target: int, local: bool) -> tuple[dict[int, int], dict[int, int]]:
         """Return hops and number of shortest paths from every vertex to a target, over all links or local links."""
@@ -224,11 +224,11 @@ class Ways:
 
     @cached_property
     def _into(self) -> dict[int, list[tuple[int, int]]]:
-        found: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        ways: dict[int, list[tuple[int, int]]] = defaultdict(list)
         for a, links in self.out.items():
             for link, b in links:
-                found[b].append((link, a))
-        return found
+                ways[b].append((link, a))
+        return ways
 
     def spread(self, source: int, target: int, each_hop: bool = False, local: bool = False) -> Shares:
         """Split a message over all shortest paths: evenly over the paths, or evenly over the cables at every vertex."""
@@ -256,23 +256,23 @@ class Ways:
 
     def _ladder(self, vertex: int, digits: int) -> list[tuple[int, int]]:
         """Return link and switch of every level on the way up from a leaf; the first link is none."""
-        found = [(-1, vertex)]
+        path = [(-1, vertex)]
         while ports := [(link, b) for link, b in self.out[vertex] if vertex < b]:  # switches are numbered upwards
             port = digits % len(ports)
             digits //= len({b for _, b in ports})  # parallel cables to one switch do not divide
-            found.append(ports[port])
+            path.append(ports[port])
             vertex = ports[port][1]
-        return found
+        return path
 
     @cached_property
     def back(self) -> dict[int, int]:
         """The same cable in the other direction: every class has its links upwards first, in the same order."""
-        found: dict[int, int] = {}
+        ways: dict[int, int] = {}
         for name in self.network.link_classes:
             links = np.flatnonzero(np.array(self.kind) == name)
             up, down = links[:len(links) // 2].tolist(), links[len(links) // 2:].tolist()
-            found.update(zip(up + down, down + up))
-        return found
+            ways.update(zip(up + down, down + up))
+        return ways
 
     def _group(self, vertex: int) -> int:
         return (vertex - self.network.n_nodes) // self.network.per_group
@@ -280,12 +280,12 @@ class Ways:
     @cached_property
     def _cables(self) -> dict[tuple[int, int], list[tuple[int, int, int]]]:
         """Global links between two groups: link, vertex that it leaves, vertex at its end."""
-        found: dict[tuple[int, int], list[tuple[int, int, int]]] = defaultdict(list)
+        cables: dict[tuple[int, int], list[tuple[int, int, int]]] = defaultdict(list)
         for a, links in self.out.items():
             for link, b in links:
                 if self.kind[link] == GLOBAL:
-                    found[self._group(a), self._group(b)].append((link, a, b))
-        return found
+                    cables[self._group(a), self._group(b)].append((link, a, b))
+        return cables
 
     def minimal(self, source: int, target: int) -> Shares:
         """At most one global cable, evenly over the cables with the fewest local hops."""
@@ -318,11 +318,11 @@ class Ways:
 
 
 def _sum(parts: Iterable[tuple[Fraction, Shares]]) -> Shares:
-    found: Shares = defaultdict(Fraction)
+    shares: Shares = defaultdict(Fraction)
     for share, links in parts:
         for link, part in links.items():
-            found[link] += share * part
-    return found
+            shares[link] += share * part
+    return shares
 
 
 MOST_HOSTS = 2048  # there is a line for every pair
@@ -358,7 +358,7 @@ def table_text(routes: Routes, ends: dict[str, int], node_of_end: dict[int, int]
         raise RouteTableError(f"{len(ends)} hosts are too many for a simulation by routes; {MOST_HOSTS} are possible")
     pairs = {(a, b): routes.pieces(ends[a], ends[b]) if node_of_end[ends[a]] != node_of_end[ends[b]] else []
              for a in ends for b in ends if a != b}
-    pieces = list(dict.fromkeys(piece for found in pairs.values() for piece in found))
+    pieces = list(dict.fromkeys(piece for pieces_ in pairs.values() for piece in pieces_))
     kept = _kept(routes, pieces)
     scale = _scales(routes, pieces, kept)
     texts = {piece: _uses(routes, piece, scale) for piece in pieces}
@@ -368,10 +368,10 @@ def table_text(routes: Routes, ends: dict[str, int], node_of_end: dict[int, int]
     if injection_bytes_per_s:
         lines += [f"link node{node}:{way} {injection_bytes_per_s!r}" for node in sorted(set(node_of_end.values()))
                   for way in ("injection", "ejection")]
-    for (a, b), found in pairs.items():
-        latency = sum(hops[piece] for piece in found) * latency_s if latency_s else 0.0
-        words = ["route", a, b, repr(latency), *filter(None, (texts[piece] for piece in found))]
-        if injection_bytes_per_s and found:
+    for (a, b), pieces_ in pairs.items():
+        latency = sum(hops[piece] for piece in pieces_) * latency_s if latency_s else 0.0
+        words = ["route", a, b, repr(latency), *filter(None, (texts[piece] for piece in pieces_))]
+        if injection_bytes_per_s and pieces_:
             words += [f"node{node_of_end[ends[a]]}:injection", f"node{node_of_end[ends[b]]}:ejection"]
         lines.append(" ".join(words))
     return "\n".join(lines) + "\n"
@@ -384,21 +384,21 @@ def _kept(routes: Routes, pieces: Sequence[Piece]) -> set[int]:
         for link, part in routes.links(piece).items():
             use[link].append((number, part.numerator, part.denominator))
     first: dict[Any, int] = {}
-    return {link for link, found in use.items()
-            if first.setdefault((routes.bytes_per_s(link), tuple(found)), link) == link}
+    return {link for link, loads in use.items()
+            if first.setdefault((routes.bytes_per_s(link), tuple(loads)), link) == link}
 
 
 def _scales(routes: Routes, pieces: Sequence[Piece], kept: set[int]) -> dict[int, int]:
     """Return for each link the number of parts into which messages are split."""
-    found = dict.fromkeys(sorted(kept), 1)
+    scales = dict.fromkeys(sorted(kept), 1)
     for piece in pieces:
         for link, part in routes.links(piece).items():
-            if link in kept and found[link] % part.denominator:
-                found[link] = lcm(found[link], part.denominator)
-                if found[link] > MOST_PARTS:
+            if link in kept and scales[link] % part.denominator:
+                scales[link] = lcm(scales[link], part.denominator)
+                if scales[link] > MOST_PARTS:
                     raise RouteTableError("messages are split into more parts than a simulation can have on one link, "
                                           f"{MOST_PARTS}; take a routing with fewer routes, e.g. dimension-order or minimal")
-    return found
+    return scales
 
 
 def _uses(routes: Routes, piece: Piece, scale: dict[int, int]) -> str:

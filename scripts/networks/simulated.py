@@ -340,10 +340,9 @@ def _labels(where: Question, network: SimulatedNetwork, placement: str) -> dict[
             "routing": network.routing} | {name: value for name, value in more.items() if value}
 
 
-def simulate(simulation: Simulation, *, json_path: str | PathLike[str] | None = None,
-             timeout_s: float = TIMEOUT_S) -> list[dict[str, Any]]:
+def simulate(simulation: Simulation, timeout_s: float = TIMEOUT_S) -> list[dict[str, Any]]:
     """Run a simulation and return its records, see `simulate_all`."""
-    return simulate_all([simulation], json_path=json_path, timeout_s=timeout_s)[0]
+    return simulate_all([simulation], timeout_s=timeout_s)[0]
 
 
 def simulate_all(simulations: Sequence[Simulation], *, json_path: str | PathLike[str] | None = None,

@@ -215,9 +215,9 @@ PAIRS = (("8x8", "8x8", "default", "64"), ("4x4:mesh", "4x4", "default", "64"), 
 def overlap() -> list[Case]:
     """Return concurrent exchanges, 16 to 512 ranks, small transforms first."""
     result = [Case(grid, placement, fft, torus=torus, bandwidth=RATE, schedule=schedule)
-             for (torus, grid, placement, fft), schedules in BESIDE.items() for schedule in schedules]
+              for (torus, grid, placement, fft), schedules in BESIDE.items() for schedule in schedules]
     result += [Case(grid, placement, fft, torus=torus, bandwidth=RATE, schedule="opposite", direction=PAIR)
-              for torus, grid, placement, fft in PAIRS]
+               for torus, grid, placement, fft in PAIRS]
     return sorted(result, key=lambda case: case.longest)
 
 
@@ -241,9 +241,9 @@ RINGS = {  # (torus, grid, fft, schedule): the best digit pattern of concurrent 
 def maps() -> list[Case]:
     """Return three tilings in sequence and ring maps with overlapping exchanges, after the best digit patterns."""
     result = [Case(grid, placement, fft, torus=torus, bandwidth=RATE, tasks_per_node=tasks)
-             for (torus, tasks, grid, fft), placements in TILINGS.items() for placement in placements]
+              for (torus, tasks, grid, fft), placements in TILINGS.items() for placement in placements]
     return result + [Case(grid, placement, fft, torus=torus, bandwidth=RATE, schedule=schedule)
-                    for (torus, grid, fft, schedule), placements in RINGS.items() for placement in placements]
+                     for (torus, grid, fft, schedule), placements in RINGS.items() for placement in placements]
 
 
 CABLE = "1GB/s"
@@ -301,10 +301,10 @@ def halos() -> list[Case]:
               ("8x4", "4x8", "1x4x8", "64x96x48:fields=2", 2), ("3x3x3", "3x9", "3x3x3", "100x81x70", 3),
               ("3x4x2:mesh", "6x4", "3x4x2", "61x47x50", 2), ("4x4x4x4", "16x16", "4x8x8", "128:single", 2)]
     result = [Case(grid, "default", fft, torus=torus, bandwidth=RATE, halo=width,
-                  decomposition="pencil" if "x" in grid else "slab") for torus, grid, fft, width in pencils]
+                   decomposition="pencil" if "x" in grid else "slab") for torus, grid, fft, width in pencils]
     result.append(Case("8x8", "box:2x2x2", "64", torus="4x4x4", bandwidth=RATE, halo=3))
     return result + [Case(grid, "default", fft, torus=torus, bandwidth=RATE, halo=width, decomposition=f"brick:{bricks}")
-                    for torus, grid, bricks, fft, width in bricks]
+                     for torus, grid, bricks, fft, width in bricks]
 
 
 def messages() -> list[Case]:
@@ -315,8 +315,8 @@ def messages() -> list[Case]:
     for torus, bandwidth, injection in networks:
         p = prod(parse_torus(torus).shape)
         result += [Case(f"1x{p}", "default", f"{p}x{p}x1", torus=torus, bandwidth=bandwidth, exchange=exchange,
-                       message_s=2e-6, injection=injection)
-                  for exchange in (DEFAULT_ALGORITHM, "bruck2", "bruck4", "bruck8")]
+                        message_s=2e-6, injection=injection)
+                   for exchange in (DEFAULT_ALGORITHM, "bruck2", "bruck4", "bruck8")]
     return result
 
 

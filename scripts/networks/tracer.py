@@ -137,13 +137,13 @@ def _output(command: Sequence[str]) -> str:
 # ---- the tracer of this MPI library -----------------------------------------------------------------------------------
 
 
-def library_for(launch: Launch, given: str | None = None) -> Path:
+def library_for(launch: Launch, text: str | None = None) -> Path:
     """Return the path of the tracer for a launch line.
 
     Parameters
     ----------
     launch : Launch
-    given : str, optional
+    text : str, optional
         A tracer that the user names.
 
     Raises
@@ -156,11 +156,11 @@ def library_for(launch: Launch, given: str | None = None) -> Path:
     compiled = build.directory / "traffic" / launch.mpi.replace(" ", "-").lower() / LIBRARY
     source = max((file.stat().st_mtime for file in (build.source / "traffic").glob("*.[ch]")), default=0.0)
     is_old = compiled.is_file() and compiled.stat().st_mtime < source
-    for path in (Path(given),) if given else (own,) if is_old else (own, compiled):
+    for path in (Path(text),) if text else (own,) if is_old else (own, compiled):
         if path.is_file() and _family(_output(["ldd", str(path)]), _LIBRARIES) == launch.mpi:
             return path.absolute()
-    if given:
-        raise TrafficError(f"{given} is no tracer for {launch.mpi}; build it with the compiler of that MPI: cmake -S "
+    if text:
+        raise TrafficError(f"{text} is no tracer for {launch.mpi}; build it with the compiler of that MPI: cmake -S "
                            "fft_runner -B build -DMPI_C_COMPILER=mpicc")
     _compile(build.source / "traffic", _compiler(launch), compiled)
     if _family(_output(["ldd", str(compiled)]), _LIBRARIES) != launch.mpi:

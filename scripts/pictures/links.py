@@ -258,7 +258,7 @@ LETTERS = 120        # of names beside each other, before the names of hosts sta
 
 
 def draw_graph(mapping: Mapping, loads: LinkLoads, numbers: dict[str, int], path: Target, title: str,
-               most: float | None = None, with_bytes: bool = False) -> None:
+               with_bytes: bool = False) -> None:
     """Draw hosts, switches and links.
 
     Parameters
@@ -268,8 +268,6 @@ def draw_graph(mapping: Mapping, loads: LinkLoads, numbers: dict[str, int], path
     numbers : dict from str to int
         Selects row and column.
     path, title
-    most : float, optional
-        The load at the end of the scale.
     with_bytes : bool
         Whether loads are megabytes (a transform is named), otherwise they are on the scale of m.
 
@@ -295,7 +293,7 @@ def draw_graph(mapping: Mapping, loads: LinkLoads, numbers: dict[str, int], path
         order = sorted(both, key=both.__getitem__)
         links = LineCollection([where[list(ends)] for ends in order], array=[both[ends] for ends in order],
                                cmap=load_colours(), linewidths=1.4, zorder=1, gid="links")
-        links.set_clim(0, most or max(both.values(), default=0.0) or 1.0)
+        links.set_clim(0, max(both.values(), default=0.0) or 1.0)
         axes.add_collection(links)
         groups = groups_of(mapping, numbers)
         kinds = kinds_of_nodes(groups)

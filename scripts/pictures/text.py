@@ -79,7 +79,7 @@ class LoadRows:
         return max((float(max(values)) for _, values, _ in self.rows), default=0.0)
 
 
-def load_rows(found: Sequence[LinkLoads], with_bytes: bool, nodes: int, most: int = MOST_ROWS,
+def load_rows(loadses: Sequence[LinkLoads], with_bytes: bool, nodes: int, most: int = MOST_ROWS,
               job: Ints | None = None) -> LoadRows:
     """Return the rows of a table of the busiest cables, a column for each of some loads.
 
@@ -94,8 +94,8 @@ def load_rows(found: Sequence[LinkLoads], with_bytes: bool, nodes: int, most: in
     job : int array, optional
         Nodes of the job, whose number in the units of a row is told.
     """
-    bands = [*(_dimensions if found[0].network.has_coordinates else _levels)(found[0].network, [
-        np.asarray(loads.bytes(), dtype=float) * (1.0 if with_bytes else nodes / loads.total_bytes) for loads in found])]
+    bands = [*(_dimensions if loadses[0].network.has_coordinates else _levels)(loadses[0].network, [
+        np.asarray(loads.bytes(), dtype=float) * (1.0 if with_bytes else nodes / loads.total_bytes) for loads in loadses])]
     top = max((float(band.values.max(initial=0.0)) for band in bands), default=0.0)
     unit, size = next(((name, size) for name, size in UNITS if top >= size / 2), UNITS[-1]) if with_bytes else ("", 1.0)
     digits = max(0, 2 - int(np.floor(np.log10(top / size)))) if top > 0 else 0
@@ -432,7 +432,7 @@ def _side_by_side(planes: Sequence[Sequence[str]], width: int) -> list[str]:
     for start in range(0, len(planes), beside):
         result += [""] * bool(start)
         result += [(" " * BETWEEN).join(line.ljust(column) for line in lines).rstrip()
-                  for lines in zip(*planes[start:start + beside])]
+                   for lines in zip(*planes[start:start + beside])]
     return result
 
 

@@ -122,7 +122,7 @@ def times(machine: str, n: int, places: tuple[Place, ...]) -> list[Times]:
         best = best_forecast(where, place.processes)
         predicted.append(best)
         runs += [simulation_of(where, simulated_network(where), grid, "default", name)
-                  for name in (best[0], SEQUENCE, f"overlap:{n // place.processes}:x")]
+                 for name in (best[0], SEQUENCE, f"overlap:{n // place.processes}:x")]
     totals = [records[0]["phases"]["total"]["max_s"][0] for records in simulate_all(runs)]
     return [Times(place, messages, serial_s(machine, n), predicted_s, *totals[3 * i:3 * i + 3])
             for i, (place, (_, messages, predicted_s)) in enumerate(zip(places, predicted))]

@@ -168,8 +168,8 @@ def steps(name: str, grid: tuple[int, ...], n: int, published: dict[str, int], n
     rows = steps_of(ProcessGrid(*grid, decomposition=DECOMPOSITIONS[name]), n)
     exchanges = [row for row in rows if "all-to-all" in str(row[1])]
     counts = {"steps": len(rows), "all-to-alls": len(exchanges), "steps with FFTs": len(rows) - len(exchanges),
-            "groups of the first all-to-all": exchanges[0][2], "groups of the last all-to-all": exchanges[-1][2],
-            "tasks of a group": exchanges[0][3], f"most tasks for {n}^3": most_tasks(DECOMPOSITIONS[name], n)}
+              "groups of the first all-to-all": exchanges[0][2], "groups of the last all-to-all": exchanges[-1][2],
+              "tasks of a group": exchanges[0][3], f"most tasks for {n}^3": most_tasks(DECOMPOSITIONS[name], n)}
     shape = "x".join(map(str, grid))
     compared = [Compared(of, old, counts[of], "exact", SAME) for of, old in published.items()]
     notes = [f"{n}^3 points, {name} on {shape} tasks; box: the part of a task before the step; fft_runner --grid {shape} "

@@ -187,9 +187,9 @@ def wrap_verdict(rows: Sequence[Sequence[Any]]) -> list[str]:
 def _steps() -> Found:
     """Return Fig. 1 and the five steps of sec. 3.2, on a grid that is not square, so that rows and columns differ."""
     counted = steps("pencil", (4, 2), 16, {"steps": 5, "all-to-alls": 2, "groups of the first all-to-all": 2,
-                                         "groups of the last all-to-all": 4},
+                                           "groups of the last all-to-all": 4},
                   "published: an all-to-all in each of P_r rows, then in each of P_c columns; here P_r = 2 rows of P_c = 4 "
-                  "tasks")
+                    "tasks")
     return replace(counted, compared=[*counted.compared, Compared(
         "box after the second all-to-all", "L x M/P_c x N/P_r", "L x M/P_r x N/P_c", "exact", "An all-to-all in columns of "
         "P_r tasks cannot give the printed box; both agree on a square grid, as in the drawing.")])

@@ -156,9 +156,9 @@ def best_2d(n: int, ranks: int, factors: Factors = ()) -> Time:
     return min((predicted(n, ranks, grid, factors=factors) for grid in grids), key=lambda item: item.total_s)
 
 
-def both_decompositions(n: int = 8, tasks: int = 4) -> Found:
+def both_decompositions() -> Found:
     """Return slabs and pencils of four tasks: their boxes, points, all-to-alls, and the most tasks."""
-    rows: list[list[Any]] = []
+    n, tasks, rows = 8, 4, list[list[Any]]()
     for grid in (ProcessGrid(tasks, decomposition=SLAB), ProcessGrid(2, tasks // 2)):
         result = steps_of(grid, n)
         box = str(result[0][-1])
@@ -223,12 +223,12 @@ def aspect() -> Found:
                            f"Best here: {best.grid}; the picture's points are not in the text.")])
 
 
-def aspect_verdict(found: list[Time], tasks: int) -> list[str]:
+def aspect_verdict(times: list[Time], tasks: int) -> list[str]:
     """Return in words where the time rises with the length of the rows, beside the statement of the text."""
-    inside = [f for f in found if f.grid.shape[0] <= tasks]
-    first = next(f for f in found if f.grid.shape[0] > tasks)
+    inside = [f for f in times if f.grid.shape[0] <= tasks]
+    first = next(f for f in times if f.grid.shape[0] > tasks)
     within, across = inside[-1].total_s / inside[0].total_s - 1, first.total_s / inside[-1].total_s - 1
-    best, square = min(found, key=lambda f: f.total_s), found[-1]
+    best, square = min(times, key=lambda f: f.total_s), times[-1]
     agrees = "as published" if across > within and best is not square else "NOT as published"
     return [f"published: {PICTURE}; the text: the time rises as M1 crosses the {tasks} tasks of a node, and the square grid "
             "is not the best",

@@ -236,6 +236,10 @@ contains
         integer(c_int64_t), allocatable, target :: work(:)
         integer(c_int64_t) :: least, more
         complex(c_double_complex) :: expected(2)
+        call need(made(extents=n(1:2), grid=[0, 0], type="r2c")) ! order yx
+        call need(pencilfft_line_of(plan, 2, axis))
+        call check(axis%kind == pencilfft_line_r2c, "y is halved by default")
+        call need(pencilfft_plan_destroy(plan))
         call need(made(extents=n(1:2), grid=[0, 0], type="r2c", order="xy", fields=2, interleaved=.true., &
                        caller_work=.true.))
         call need(pencilfft_work_bytes(plan, 0, least))

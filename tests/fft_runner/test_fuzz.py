@@ -55,7 +55,9 @@ PLANS = {  #: by ranks: plans that were wrong once, or that chance draws seldom
           for axes in ("x", "y", "z", "xy", "yz", "xz"))],
     2: ["R=1 C=2 nx=4 ny=4 nz=6 threads=7",  # not worth any
         "R=1 C=2 nx=6 ny=5 nz=70 threads=2 pieces=clocked rigor=measure",
-        "R=1 C=2 nx=2 ny=2 nz=1 threads=3 pieces=clocked rigor=measure"],  # a plane on a rank
+        "R=1 C=2 nx=2 ny=2 nz=1 threads=3 pieces=clocked rigor=measure",  # a plane on a rank
+        # in place, a field of the spectrum is longer than its input: written early, it would lie over later fields
+        "R=2 C=1 nx=6 ny=4 nz=8 fields=6 type=r2c schedule=overlap:6:field rigor=estimate"],
     # a chunk that gets no field: alltoallw sent one over the fields of the next chunk
     4: [f"R=2 C=2 nx=3 ny=5 nz=3 fields=4 exchange={exchange} schedule=overlap:1,100,1:field rigor=estimate sync=barrier"
         for exchange in ("alltoallw", "alltoallv", "padded", "p2p", "persistent", "bruck2")],

@@ -84,7 +84,8 @@ IN_PYTHON = {
               "a0 0 0 0\na1 0 0 0\nb0 1 0 0\nb1 1 0 0\n", "nid1 x1001c0s0b0n0\nnid2 x1001c0s0b1n0\nnid3 x1003c7s7b1n0\n"],
     "text": ["tux[000x113,12A-12C]", "digits:x=r4,y=c2,z=c2,t=c2", "rack[0-1]n[00-15],login", "8x8x16:mesh", "1.4 Gbit/s",
              "lattice:c=1.2.0/0.5.0/0.0.1,tile=0.1.5.6", "0-0-0,1-0-0:3-1-1", "ring:x=0.1/3.2,y=r2,z=c2",
-             "n{x:02d}-{y}{z}-{node}", "4wx4x2:axes=abc", "512x256x128 r2c single"],
+             "n{x:02d}-{y}{z}-{node}", "4wx4x2:axes=abc", "512x256x128 r2c single",
+             "data=8:all-reduce:1GB,one=1:any,tensor=16:all-gather:4.5 MiB"],
     "traffic": ["0 800 0\n800 0 12\n0 7 0\n", "%%MatrixMarket matrix coordinate integer general\n3 3 2\n1 2 8\n2 3 4\n",
                 "%%MatrixMarket matrix array real general\n2 2\n0\n1e3\n8\n0\n",
                 "# POINT TO POINT\nE\t0\t1\t8 bytes\t2 msgs sent\t2,0\nI\t0\t1\t9 bytes\t1 msgs sent\n# OSC\n"

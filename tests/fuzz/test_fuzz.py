@@ -27,6 +27,7 @@ from pencilmap.mapper.allocations.table import parse_table
 from pencilmap.mapper.base.hosts import Hosts, hosts_per_node
 from pencilmap.mapper.formats import FORMATS, PRINTED, READABLE, Document, Job, mapping_text, parse_mapping, recognise
 from pencilmap.mapper.formats.hostlist import expand_hosts
+from pencilmap.mapper.meshes import parse_axes
 from pencilmap.mapper.placements import as_mapping, place
 from pencilmap.mapper.placements.given import parse_images
 from pencilmap.mapper.runs import records
@@ -205,7 +206,8 @@ def short_placement(given):
 
 TEXTS = [torus, lambda given: parse_nodes(given, SITE.network), parse_transform, lambda given: parse(given, "byte/s"),
          lambda given: expand_hosts(given, 1 << 16), lambda given: Hosts(SITE.network, given).names([0, 5]),
-         lambda given: parse_partition(given, load_machine("bluegene-l").partition_rule()), short_placement]
+         lambda given: parse_partition(given, load_machine("bluegene-l").partition_rule()), short_placement,
+         lambda given: parse_axes(",".join(map(str, parse_axes(given))))]
 
 
 def network(content):

@@ -104,7 +104,7 @@ def test_loads_of_uneven_blocks_after_many_swaps_are_those_of_routing_every_mess
     for heat in (1e9, 1e-9):
         routed_swaps.anneal(run.state, 300, heat, heat)
     run.state.best_slot[:], cost = run.state.seats.slot, routed_swaps.cost(run.state)
-    mapping = run.found(None).mapping
+    mapping = run.result(None).mapping
     loads = routed_joint(site.network, exchanges(grid, transform), mapping.node_of_rank, DimensionOrder())
     assert float(wanted.of_loads(loads)) == pytest.approx(cost, rel=1e-12)
     routed_swaps.settle_down(run.state, run.state.seats.slot.copy())

@@ -49,8 +49,7 @@ def write(records, path, **labels):
 def test_the_machine_file_holds_the_figures_behind_the_records(records, tmp_path, pencilmap):
     runs = write([r for r in records if r["placement"]["tasks_per_node"] == 1], tmp_path / "runs.jsonl",
                  link_bandwidth=f"{BANDWIDTH}byte/s")
-    status, out, err = pencilmap("study", "calibrate", runs, "-o", tmp_path / "found.toml")
-    assert status == 0, err
+    out = pencilmap.out("study", "calibrate", runs, "-o", tmp_path / "found.toml")
     found = load_machine(str(tmp_path / "found.toml"))
     assert str(found.torus) == "8x8x8" and found.torus.bandwidth == (BANDWIDTH,) * 3
     assert found.costs.injection_per_task == pytest.approx(TRUTH.injection_per_task, rel=0.02)
@@ -64,8 +63,7 @@ def test_the_machine_file_holds_the_figures_behind_the_records(records, tmp_path
 def test_the_command_of_the_document_writes_what_it_names(command, records, tmp_path, pencilmap, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write(records, tmp_path / "runs.jsonl")
-    status, _, err = pencilmap(*command.split()[1:])
-    assert status == 0, err
+    pencilmap.out(*command.split()[1:])
     assert load_machine("mymachine.toml").costs.fft_rate_per_task == pytest.approx(1e9, rel=0.02)
 
 
@@ -110,8 +108,7 @@ def test_figures_that_the_records_say_nothing_of_stay(tmp_path, pencilmap):
     alone = [record(mapping_of(*run), Transform(n, n, n), cached, coordinate_source="assumed")
              for n in (128, 256, 512) for run in RUNS]
     runs = write(alone, tmp_path / "runs.jsonl")
-    status, _, err = pencilmap("study", "calibrate", runs, "-m", "bluegene-l", "-o", tmp_path / "f.toml")
-    assert status == 0, err
+    pencilmap.out("study", "calibrate", runs, "-m", "bluegene-l", "-o", tmp_path / "f.toml")
     before, after = load_machine("bluegene-l"), load_machine(str(tmp_path / "f.toml"))
     assert after.figures["injection_per_task"] == before.figures["injection_per_task"]
     assert after.figures["fft_rate_per_task"] != before.figures["fft_rate_per_task"]

@@ -225,7 +225,8 @@ def test_map_writes_files_that_bind_and_check_reads_them(pencilmap, pencilmap_js
         if FORMATS[form].binds == "rank":
             checked = pencilmap_json.one("check", ranks, *asked, "-f", form)["inside"]
             assert checked == written["inside"]
-            assert f"Inside the nodes {gain:.2f}x fewer bytes times hops" in pencilmap("check", ranks, *asked, "-f", form)[1]
+            said = "Inside the nodes" if where else f"{ranks} is valid, with"
+            assert f"{said} {gain:.2f}x fewer bytes times hops" in pencilmap("check", ranks, *asked, "-f", form)[1]
         text = written["launch"] + ranks.read_text()
         assert ("=user:" in text, "--cpu-bind=mask_cpu:0x" in text, "slot=" in text) == (
             form == "hydra", form in ("slurm", "cray"), form.startswith("openmpi"))
@@ -250,8 +251,8 @@ def test_map_places_a_transform_inside_its_nodes(pencilmap, pencilmap_json, node
 
 REFUSED = {
     "format": ({"-f": "flux"}, "format flux binds no ranks to cores; with --node write one of "),
-    "number": ({"--node": "4"}, "--node 4 is no file of a node; give the output of lstopo --of xml, and a number of nodes as "
-               "--nodes"),
+    "number": ({"--node": "4"}, "--node 4 is no file of a node; give the output of lstopo --of xml, and a number of "
+               "nodes as --nodes"),
     "cores": ({"-t": "17"}, "17 tasks per node, but the node has 16 cores"),
     "missing": ({"--node": "no.xml"}, "no.xml"),
     "broken": ({"--node": "broken.xml"}, "broken.xml line 3 column 3: is not XML"),

@@ -14,7 +14,7 @@ from pencilmap.mapper.choose import plan
 from pencilmap.mapper.choose.nodes import beside, bound_of_choices, break_even, own_choices, parts_of, sites
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.place import place
-from pencilmap.mapper.shapes import node_choices, slurm_tree, torus_boxes
+from pencilmap.mapper.shapes import node_choices, slurm_block, slurm_tree, torus_boxes
 from pencilmap.model.base.errors import MachineError, MapfileError, PartitionError
 from pencilmap.model.kinds import kind_of, network_named
 from pencilmap.model.placement.allocation import Allocation, Mapping, Site
@@ -54,7 +54,7 @@ def test_plans_reach_the_least_cost_of_every_choice_and_placement(leaves, hosts,
         assert bound <= least * (1 + 1e-9) and (bound > 0.99 * least or (leaves, up) == (5, 1)), up
         [own] = found.own.values()
         assert own.worth >= found.best.worth * (1 - 1e-9)
-        assert list(found.own) == list(own_choices(question)) == ["topology/flat or topology/tree"]
+        assert list(found.own) == list(own_choices(question)) == ["topology/flat, topology/tree or topology/block"]
 
 
 def test_nodes_of_a_tree_that_lacks_a_cable_are_chosen_by_its_leaves():
@@ -211,8 +211,13 @@ TOPOLOGY = "".join(f"SwitchName=leaf{i} Nodes=n[{4 * i:02d}-{4 * i + 3:02d}]\n" 
     "SwitchName=top Switches=leaf[0-3]\n"
 
 
-@pytest.mark.parametrize("text", [SINFO, SINFO_N, SINFO_O, SCONTROL, PBSNODES, BHOSTS, "n06\nn07\nn1[0-3]\n"],
-                         ids=["sinfo", "sinfo -N", "sinfo -o", "scontrol", "pbsnodes", "bhosts", "list"])
+NO_HEAD = [text.partition("\n")[2] for text in (SINFO, SINFO_N, SINFO_O)]  # sinfo -h
+NO_HEAD.append("".join(f"{' '.join(line.split()[::-1])}\n" for line in NO_HEAD[2].splitlines()))
+
+
+@pytest.mark.parametrize("text", [SINFO, SINFO_N, SINFO_O, *NO_HEAD, SCONTROL, PBSNODES, BHOSTS, "n06\nn07\nn1[0-3]\n"],
+                         ids=["sinfo", "sinfo -N", "sinfo -o", "sinfo -h", "sinfo -hN", "sinfo -ho", "sinfo -ho %t %n",
+                              "scontrol", "pbsnodes", "bhosts", "list"])
 def test_free_hosts_are_those_that_the_scheduler_may_give(text, tmp_path):
     (tmp_path / "topology.conf").write_text(TOPOLOGY)
     (tmp_path / "free").write_text(text)
@@ -242,6 +247,13 @@ def test_too_few_free_nodes_are_refused(tmp_path):
     (tmp_path / "free").write_text(SINFO.replace("idle", "alloc"))
     with pytest.raises(MapfileError, match="no free host"):
         ask(network=network, nodes=4, among=tmp_path / "free")
+
+
+@pytest.mark.parametrize("text", ["dragonfly:a=4,p=4,groups=4,cables=4", "fat-tree:leaves=4,hosts=8,up=2"])
+def test_a_job_with_more_nodes_leaves_those_idle_that_a_choice_leaves_out(text):
+    question, chosen = ask(network=text, idle=True), ask(network=text, nodes=16)
+    idle, few = (plan(where, grids=[named_grid(where, "4x4")]).best for where in (question, chosen))
+    assert idle.prediction.cost <= few.prediction.cost
 
 
 @pytest.mark.parametrize("options, shape", [({"tasks_per_node": (2, 4)}, None), ({"idle": True}, "2x3")], ids=str)
@@ -287,6 +299,26 @@ def test_nodes_of_a_graph_are_on_one_side_of_its_narrow_cut(tmp_path):
     assert len({name[0] for name in chosen}) == 1 and list(found.own) == ["topology/flat"]
     assert found.own["topology/flat"].worth > found.best.worth
     assert words_of_nodes(found.best.where) == "8 nodes b[8-9],b[10-15]"  # no leaves tell choices apart
+
+
+@pytest.mark.parametrize("text, words", [("", "is empty"), ("\n \n", "is empty"), ("n1 4 idle\nn2 4 idle\n", "no heading")])
+def test_lists_without_hosts_or_heading_say_so(text, words):
+    with pytest.raises(MapfileError, match=words):
+        free_hosts(Document(text.encode(), "free"))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_lines_for_blocks_give_these_nodes_by_the_rule_of_slurm(seed):
+    """Slurm has only the nodes of the job to choose from; without segments it would wait, if they are of too many leaves."""
+    draw, network = random.Random(seed), network_named("fat-tree:leaves=6,hosts=4,up=2")
+    for n_nodes in (4, 6, 8, 12):
+        nodes = sorted(draw.sample(range(24), n_nodes))
+        where = ask(network=str(network), nodes=n_nodes).on(nodes)
+        line = list(SCHEDULERS["slurm-block"](where))[1]
+        segment, spread = int(line.split("--segment=")[1].split()[0]), "--spread-segments" in line
+        assert slurm_block(Allocation(network, nodes), n_nodes, None, segment, spread).tolist() == nodes
+        leaves = len({node // 4 for node in nodes})
+        assert (len(slurm_block(Allocation(network, nodes), n_nodes)) == 0) == (leaves > -(-n_nodes // 4))
 
 
 def test_a_row_that_is_cut_is_named():

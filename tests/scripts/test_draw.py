@@ -273,8 +273,7 @@ def test_the_picture_of_a_gain_shows_both_loads_and_the_factor(pencilmap, tmp_pa
     """On 4x4x4, rows of 8 in the launch order load x by 2 and y by 1, rows on cubes all links by 2 (predict)."""
     path = tmp_path / "a.svg"
     asked = ("--network", "8x8x8", "--bandwidth", "148 MB/s", "--fft", "256", "-g", "8x64")
-    status, _, err = pencilmap("draw", "-w", "gain", *asked, "-p", "box:2x2x2", "-o", path)
-    assert status == 0, err
+    pencilmap.out("draw", "-w", "gain", *asked, "-p", "box:2x2x2", "-o", path)
     text = path.read_text("utf-8")
     root = tree.fromstring(text)
     words = ["".join(each.itertext()) for each in root.iter("{http://www.w3.org/2000/svg}text")]

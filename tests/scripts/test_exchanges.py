@@ -137,7 +137,7 @@ def test_a_file_for_the_numbers_in_the_other_order_is_noticed(pencilmap, tmp_pat
     monkeypatch.chdir(tmp_path)
     question = "--machine", "fugaku", "--nodes", "2x6x2", "--fft", "128"
     assert pencilmap("map", *question, "--grid", "8x6x2", "--effort", "quick", "-o", "my.map")[0] == 0
-    said = " ".join(pencilmap("check", "my.map", *question, "--grid", "2x6x8")[1].split())
+    said = pencilmap.said("check", "my.map", *question, "--grid", "2x6x8")
     assert "check was it made for 8x6x2? There it is " in said
 
 

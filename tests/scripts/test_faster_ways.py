@@ -10,58 +10,46 @@ MESH = ("--network", "4x4:mesh", "--fft", "64", "--bandwidth", "1 GB/s")  # 4x4:
 MAP = ("--schedule", "sequence", "-f", "hostfile", "--effort", "quick")
 
 
-@pytest.fixture
-def told(pencilmap):
-    """Run a command and return its output without line breaks."""
-
-    def run(*words):
-        status, out, err = pencilmap(*words)
-        assert status == 0, err
-        return " ".join(out.split())
-
-    return run
-
-
-def test_map_and_check_say_that_another_grid_is_faster(told, pencilmap_json, tmp_path):
-    mapped = told("map", *MESH, *MAP, "--grid", "4x4", "-o", tmp_path / "hosts")
+def test_map_and_check_say_that_another_grid_is_faster(pencilmap, pencilmap_json, tmp_path):
+    mapped = pencilmap.said("map", *MESH, *MAP, "--grid", "4x4", "-o", tmp_path / "hosts")
     mine, other = (pencilmap_json("predict", *MESH, "--grid", grid)[0] for grid in ("4x4", "1x16"))
     assert mine["t_s"] == pytest.approx(1.5 * other["t_s"])
     time = f"{1000 * other['t_s']:.4g} ms ({expected_milliseconds(other['time_range_s'])})"
     sentence = f"faster {time} on grid 1x16 (p_row=16, p_col=1), no file needed: pencilmap plan"
     assert sentence in mapped
-    assert sentence in told("check", tmp_path / "hosts", *MESH, "--grid", "4x4")
+    assert sentence in pencilmap.said("check", tmp_path / "hosts", *MESH, "--grid", "4x4")
 
 
 @pytest.mark.parametrize("words, reason", [
     (("predict", "--decomposition", "line", "--size", "4096"), "distributed lines"),
     (("predict", "--traffic", "TRAFFIC"), "programs"), (("map", "--traffic", "TRAFFIC", "-f", "hostfile"), "programs")])
-def test_an_answer_of_what_was_not_measured_says_so_once(words, reason, told, tmp_path):
+def test_an_answer_of_what_was_not_measured_says_so_once(words, reason, pencilmap, tmp_path):
     traffic = tmp_path / "traffic.txt"
     traffic.write_text("".join(f"{rank} {(rank + 5) % 16} 1000\n" for rank in range(16)))
     places = ("-o", tmp_path / "hosts") if words[0] == "map" else ("-p", "default")
     asked = (traffic if word == "TRAFFIC" else word for word in words)
-    said = told(*asked, "--network", "4x4", "--bandwidth", "1 GB/s", *places)
+    said = pencilmap.said(*asked, "--network", "4x4", "--bandwidth", "1 GB/s", *places)
     assert said.count(f"no range: {reason} not measured") == 1 == said.count("no range") and " ms" in said
 
 
-def test_the_fastest_grid_and_the_choice_of_a_plan_get_no_such_sentence(told, tmp_path):
+def test_the_fastest_grid_and_the_choice_of_a_plan_get_no_such_sentence(pencilmap, tmp_path):
     for grid in ((), ("--grid", "1x16")):
-        out = told("map", *MESH, *MAP, *grid, "-o", tmp_path / "hosts")
+        out = pencilmap.said("map", *MESH, *MAP, *grid, "-o", tmp_path / "hosts")
         assert "pencilmap plan" not in out and " better " not in out
 
 
-def test_map_and_check_say_that_another_placement_is_faster(told, tmp_path):
+def test_map_and_check_say_that_another_placement_is_faster(pencilmap, tmp_path):
     words = (*MESH, "--grid", "4x4")
     sentence = "better 1.33x faster with another file for this grid:"
-    assert f"{sentence} --placement best" in told("map", *words, *MAP, "-p", "default", "-o", tmp_path / "lines")
-    checked = told("check", tmp_path / "lines", *words)
+    assert f"{sentence} --placement best" in pencilmap.said("map", *words, *MAP, "-p", "default", "-o", tmp_path / "lines")
+    checked = pencilmap.said("check", tmp_path / "lines", *words)
     assert "lines is valid, but a better file is 1.33x faster (1.11x to 1.36x): 0.3932 ms (0.39 to " in checked
     assert "better pencilmap map --network 4x4:mesh " in checked and "--grid 4x4 --format slurm -o FILE" in checked
-    told("map", *words, *MAP, "-o", tmp_path / "best")
-    assert " better " not in told("check", tmp_path / "best", *words)
+    pencilmap.said("map", *words, *MAP, "-o", tmp_path / "best")
+    assert " better " not in pencilmap.said("check", tmp_path / "best", *words)
 
 
-def test_the_better_line_of_check_can_be_pasted(pencilmap, told, tmp_path, monkeypatch):
+def test_the_better_line_of_check_can_be_pasted(pencilmap, tmp_path, monkeypatch):
     """It writes a faster file of the same kind. If the launch order is as fast, the file is to be dropped."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "slow.rf").write_text("".join(f"rank {r}=node-{r % 4}-{r // 4} slot=0\n" for r in range(16)))
@@ -70,25 +58,26 @@ def test_the_better_line_of_check_can_be_pasted(pencilmap, told, tmp_path, monke
     line = out.partition("\n  better ")[2].partition("\n  faster")[0].replace("\\\n", " ")
     assert shlex.split(line)[-4:] == ["--format", "openmpi4", "-o", "FILE"]
     assert pencilmap(*shlex.split(line)[1:])[0] == 0
-    assert "FILE is valid and 1.33x faster" in told("check", "FILE", *words)
+    assert "FILE is valid and 1.33x faster" in pencilmap.said("check", "FILE", *words)
     (tmp_path / "bad.rf").write_text("".join(f"rank {r}=node-{r % 2 * 8 + r // 2} slot=0\n" for r in range(16)))
-    told_of_bad = told("check", "bad.rf", "--network", "16", "--grid", "2x8")
+    told_of_bad = pencilmap.said("check", "bad.rf", "--network", "16", "--grid", "2x8")
     assert "is valid but " in told_of_bad and "slower than Open MPI's order" in told_of_bad
     assert "better drop the file: Open MPI's order needs none" in told_of_bad and "pencilmap map" not in told_of_bad
 
 
-def test_check_asks_for_the_order_of_the_grid(told, tmp_path):
+def test_check_asks_for_the_order_of_the_grid(pencilmap, tmp_path):
     words, hint = ("--network", "4x4", "-f", "hostfile"), "check was it made for p_row=8, p_col=2? There it is 1.33x faster"
-    told("map", *words, "--grid", "2x8", "-o", tmp_path / "hosts")
-    checked = told("check", tmp_path / "hosts", *words, "--grid", "8x2")
+    pencilmap.said("map", *words, "--grid", "2x8", "-o", tmp_path / "hosts")
+    checked = pencilmap.said("check", tmp_path / "hosts", *words, "--grid", "8x2")
     assert hint in checked and "better pencilmap map " in checked
-    assert hint not in told("check", tmp_path / "hosts", *words, "--grid", "2x8")
-    assert hint not in told("check", tmp_path / "hosts", *words, "--grid", "p_row=2,p_col=8")  # words leave no doubt
+    assert hint not in pencilmap.said("check", tmp_path / "hosts", *words, "--grid", "2x8")
+    in_words = ("--grid", "p_row=2,p_col=8")  # which leave no doubt
+    assert hint not in pencilmap.said("check", tmp_path / "hosts", *words, *in_words)
 
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("command", ["map", "plan", "check", "predict", "traffic", "report"])
-def test_a_tree_with_different_numbers_of_cables_has_no_line_about_static_routes(command, told, tmp_path):
+def test_a_tree_with_different_numbers_of_cables_has_no_line_about_static_routes(command, pencilmap, tmp_path):
     """Static routes are not known there, and no answer may end with this."""
     tree, traffic, hosts = tmp_path / "topology.conf", tmp_path / "t", tmp_path / "hosts"
     tree.write_text("SwitchName=a Nodes=n[1-4]\nSwitchName=b Nodes=n[5-6]\nSwitchName=c Nodes=n[7-12]\n"
@@ -101,20 +90,20 @@ def test_a_tree_with_different_numbers_of_cables_has_no_line_about_static_routes
              "plan": ("plan", *asked, *fft[2:], *quick), "check": ("check", hosts, *asked, *fft),
              "report": ("report", *asked, *fft, "-o", tmp_path / "page.html", *quick),
              "traffic": ("map", *asked, "--traffic", traffic, *output)}[command]
-    assert " static " not in told(*words)
+    assert " static " not in pencilmap.said(*words)
 
 
-def test_check_without_a_grid_compares_the_nodes_with_the_launch_order(told, pencilmap_json, pencilmap, tmp_path):
+def test_check_without_a_grid_compares_the_nodes_with_the_launch_order(pencilmap_json, pencilmap, tmp_path):
     file, words = tmp_path / "used", ("--network", "4:mesh", "-t", "2", "--hosts", "n{x}", "-f", "slurm")
     file.write_text("n0\nn1\nn0\nn1\nn2\nn2\nn3\n")
-    out = told("check", file, *words)
+    out = pencilmap.said("check", file, *words)
     assert "7 ranks on 4 of 4 nodes, 1 to 2 on each" in out
     assert "2 ranks on other nodes than in Slurm's block order" in out and "the first is rank 1: n1, not n0" in out
     assert "--traffic FILE" in out and "--grid RxC" in out
     found = pencilmap_json.one("check", file, *words)
     assert found["ranks"] == 7 and found["ranks_on_a_node"] == [1, 2] and found["moved"] == {"tn": 2}
     file.write_text("n0\nn0\nn1\nn1\n")
-    assert "Each node has the same ranks as in Slurm's block order" in told("check", file, *words)
+    assert "Each node has the same ranks as in Slurm's block order" in pencilmap.said("check", file, *words)
     file.write_text("n0\nn0\nn0\nn1\n")
     assert pencilmap("check", file, *words)[0] == 1
 

@@ -36,8 +36,7 @@ def program(folder, name, text):
 @pytest.mark.parametrize("name, sample", [("topology.conf", "slurm"), ("topology.yaml", "slurm-yaml")])
 def test_a_slurm_job_finds_its_tree_in_a_file(job, pencilmap, name, sample):
     (job / name).write_bytes((CORPUS / sample).read_bytes())
-    status, out, err = pencilmap("network", "--no-hardware")
-    assert status == 0, err
+    out = pencilmap.out("network", "--no-hardware")
     assert out.startswith("Your job has 4 of 12 hosts, on 3 of 3 leaves of a tree, 2 tasks on each host.\nAsk for ")
     assert PICTURE in out and "what" not in out and "lstopo" not in out
     typed = " ".join(out.partition(NEXT)[2].partition("\n  from ")[0].replace("\\\n", "").split())
@@ -95,8 +94,7 @@ def test_the_hosts_of_a_placement_choose_the_part(tmp_path, monkeypatch, pencilm
     for words in (["check", "mine", *network, *fft], ["check", "ranks", *network],
                   ["map", "--from", "mine", *network, "-f", "hostfile", "-o", "to"],
                   ["predict", "-p", "mine", *network, *fft], ["draw", "-p", "mine", *network, *fft]):
-        status, _, err = pencilmap(*words)
-        assert status == 0, (words, err)
+        pencilmap.out(*words)
     Path("mine").write_text("x0\ny0\n")
     assert "lie in 2 of them: x0 in part 1, y0 in part 2" in pencilmap("check", "mine", *network)[2]
 
@@ -127,8 +125,7 @@ def test_a_flux_job_asks_for_its_hosts(job, pencilmap, monkeypatch):
     for name, value in (("FLUX_JOB_ID", "f1"), ("FLUX_JOB_NNODES", "3"), ("FLUX_JOB_SIZE", "6")):
         monkeypatch.setenv(name, value)
     program(job, "flux", "echo 'tux[0-1,8]'")
-    status, out, err = pencilmap("network", str(CORPUS / "slurm"), "--no-hardware")
-    assert status == 0, err
+    out = pencilmap.out("network", str(CORPUS / "slurm"), "--no-hardware")
     assert "3 of 12 hosts, on 2 of 3 leaves" in out
     assert "  leaf0   ##..  2 of 4 hosts\n  leaf2   #...  1 of 4 hosts\n  others  1 leaf without hosts of the job\n" in out
     assert "--tasks-per-node 2" in out
@@ -143,8 +140,7 @@ def test_the_picture_has_the_busiest_units_and_the_shape_without_a_job(job, monk
     text = "dragonfly:a=4,p=4,groups=12,cables=2"
     nodes = [*range(15), *(16 * group + k for group in range(1, 12) for k in range(group + 1))]
     (job / "nodes").write_text("".join(f"{network_named(text).node_name(k)}\n" for k in nodes))
-    status, out, err = pencilmap("network", "nodes", "--network", text, "--no-hardware")
-    assert status == 0, err
+    out = pencilmap.out("network", "nodes", "--network", text, "--no-hardware")
     said = " ".join(out.split())
     assert "in 12 of 12 groups of a dragonfly" in said
     assert "Two groups share 2 cables. If its routers adapt, times are ranges. Ask for the bandwidth" in said
@@ -161,8 +157,7 @@ def test_the_picture_has_the_busiest_units_and_the_shape_without_a_job(job, monk
 @pytest.mark.parametrize("words", [["topology.conf,taper=2"], ["--network", "topology.conf,slurm,taper=2"]])
 def test_options_after_the_name_of_a_file_stay(job, pencilmap, words):
     (job / "topology.conf").write_bytes((CORPUS / "slurm").read_bytes())
-    status, out, err = pencilmap("network", *words, "--no-hardware")
-    assert status == 0, err
+    out = pencilmap.out("network", *words, "--no-hardware")
     assert "Ask for the bandwidth" in out and PICTURE in out
     typed = " ".join(out.replace("\\\n", "").split())
     assert f"--network {words[-1]} --tasks-per-node 2 --nodes nodes.txt {BANDWIDTH}" in typed

@@ -128,8 +128,7 @@ def check_gains(pencilmap, words, where, orders):
     grid = where.grid(words[words.index("-g") + 1])
     lines = f"line:{where.network.axes[0]}"
     best = where.predictions(str(grid), [lines])[0]
-    status, out, err = pencilmap("predict", *words, "-p", lines, "-n", "256", "--notes")
-    assert status == 0, err
+    out = pencilmap.out("predict", *words, "-p", lines, "-n", "256", "--notes")
     times = []
     for slots, nodes in orders:
         real = where.predict(real_mapping(where, grid, slots, nodes))
@@ -169,15 +168,13 @@ def test_a_gain_of_a_launcher_is_one_over_its_launch_order(name, pencilmap, tmp_
     where = setting(network=torus, tasks_per_node=2, bandwidth="1 GB/s", fft="256")
     grid, lines = where.grid(f"8x{where.n_slots // 8}"), f"line:{where.network.axes[0]}"
     best = where.predictions(str(grid), [lines])[0]
-    status, out, err = pencilmap("map", "--network", torus, "-t", "2", "--bandwidth", "1 GB/s", "-n", "256", "-g", str(grid),
-                                 "-p", lines, "-f", name, "-o", tmp_path / "file")
-    assert status == 0, err
+    out = pencilmap.out("map", "--network", torus, "-t", "2", "--bandwidth", "1 GB/s", "-n", "256", "-g", str(grid),
+                        "-p", lines, "-f", name, "-o", tmp_path / "file")
     real = distinct(float(where.predict(real_mapping(where, grid, *order)).known_s / best.known_s)
                     for order in LAUNCHERS[name])
     assert printed_gains(out) == pytest.approx(real, rel=0.011)
-    status, out, err = pencilmap("check", tmp_path / "file", "--network", torus, "-t", "2", "--bandwidth", "1 GB/s", "-n",
-                                 "256", "-g", str(grid), *(["-f", name] if name in ALIKE else []))
-    assert status == 0, err
+    out = pencilmap.out("check", tmp_path / "file", "--network", torus, "-t", "2", "--bandwidth", "1 GB/s", "-n",
+                        "256", "-g", str(grid), *(["-f", name] if name in ALIKE else []))
     assert printed_gains(out) == pytest.approx(real, rel=0.011)
 
 

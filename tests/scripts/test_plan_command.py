@@ -3,9 +3,11 @@
 import json
 import random
 import re
+from math import prod
 
 import pytest
 
+from pencilmap.mapper.ask import ask
 from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.choose import plan
 from pencilmap.mapper.formats.hostlist import expand_hosts
@@ -15,6 +17,7 @@ from pencilmap.scripts.pictures.report.entries import read_entries
 from tests.documents import ROOT, run_by
 from tests.mapper.run_records import record
 from tests.mapper.test_node_choices import FREE, SINFO, TOPOLOGY
+from tests.modules import needs_simgrid
 
 pytestmark = pytest.mark.usefixtures("brief_searches")
 
@@ -114,7 +117,7 @@ def test_several_numbers_of_tasks_on_a_node_are_ranked_together(pencilmap):
         return {(p["tasks_per_node"], tuple(p["grid"])): p["seconds"] for p in rows if p["placement"] == "best"}
 
     assert best("2,1") == best("1") | best("2") and {tasks for tasks, _ in best("2,1")} == {1, 2}
-    text = " ".join(pencilmap(*asked, "-t", "1,2", "--wide")[1].split())
+    text = pencilmap.said(*asked, "-t", "1,2", "--wide")
     assert text.startswith("Use 1 task per node with grid ") and "torus 4x4 with 1 or 2 tasks per node" in text
     assert " per node kind grid " in text and "too near to tell: 16x1, slab 16, 2 tasks per node with 2x16 and" in text
 
@@ -153,7 +156,7 @@ def test_a_plan_names_the_nodes_that_it_chose(pencilmap_json):
     again = pencilmap_json("predict", *tree, "--nodes", first["nodes"]["hosts"], "--grid", "4x4", "-p", first["way"])[0]
     assert [stage["m"] for stage in again["stages"]] == [stage["m"] for stage in first["stages"]]
     packed = pencilmap_json("plan", *tree, "--nodes", 16, "--grid", "4x4", "--neighbours", 1, *QUICK)[0]
-    assert packed["nodes"]["of_scheduler"] == ["topology/flat or topology/tree"]
+    assert packed["nodes"]["of_scheduler"] == ["topology/flat, topology/tree or topology/block"]
 
 
 def test_the_free_nodes_of_a_cluster_become_a_line_of_the_job_script(pencilmap, pencilmap_json, tmp_path, monkeypatch):
@@ -161,8 +164,7 @@ def test_the_free_nodes_of_a_cluster_become_a_line_of_the_job_script(pencilmap, 
     monkeypatch.chdir(tmp_path)
     (tmp_path / "topology.conf").write_text(TOPOLOGY)
     (tmp_path / "free.txt").write_text(SINFO)
-    status, out, _ = pencilmap(*words, *QUICK)
-    assert status == 0
+    out = pencilmap.out(*words, *QUICK)
     [listed] = re.findall(r"^#SBATCH --nodelist=(\S+)$", out, re.MULTILINE)
     hosts = expand_hosts(listed)
     assert len(hosts) == 4 and set(hosts) <= set(FREE)
@@ -172,8 +174,8 @@ def test_the_free_nodes_of_a_cluster_become_a_line_of_the_job_script(pencilmap, 
         out = pencilmap(*words, *QUICK, "--scheduler", name)[1]
         assert all(part in out for part in parts), out
         if name == "slurm-block":
-            others = expand_hosts(re.findall(r"--exclude=(\S+)", out)[0]) if "--exclude" in out else []
-            assert bool(others) != ("--segment=" in out) and not set(others) & set(hosts)
+            others = expand_hosts(re.findall(r"--exclude=(\S+)", out)[0])
+            assert "--segment=" in out and sorted([*others, *hosts]) == [f"n{i:02d}" for i in range(16)]
 
 
 def test_a_plan_chooses_the_nodes_of_a_program(pencilmap, pencilmap_json, tmp_path, monkeypatch):
@@ -191,6 +193,48 @@ def test_a_plan_chooses_the_nodes_of_a_program(pencilmap, pencilmap_json, tmp_pa
     status, out, _ = pencilmap("map", *words, "--nodes", 8, "--format", "slurm", "-o", "ranks")
     assert status == 0 and f"--nodelist={listed}" in out
     assert {*(tmp_path / "ranks").read_text().split()} == {*expand_hosts(listed)}
+    of_program = "--traffic", "all", "-p", "default"
+    for some in (of_program, ("--fft", 64, "-g", "2x4")):
+        asked = (*words[:2], *some, *QUICK, "--nodes", 8)
+        named = [pencilmap_json(*command, *asked)[0]["nodes"] for command in (
+            ("plan",), ("map", "--format", "slurm", "-o", tmp_path / "ranks"))]
+        fields = ("hosts", "words", "job", "of_scheduler")
+        assert [named[0][field] for field in fields] == [named[1][field] for field in fields], some
+        assert some != of_program or named[0]["hosts"] == listed
+
+
+SIMULATED = [  # free choice on a tree or dragonfly, hosts of each unit that are taken, lengths of both exchanges by hand
+    ("fat-tree:leaves=8,hosts=16,up=4", "static", [(leaf, range(16)) for leaf in range(2)], "4x8", 11.0),   # packed
+    ("fat-tree:leaves=8,hosts=16,up=4", "static", [(leaf, range(4)) for leaf in range(8)], "4x8", 6.5),     # spread
+    ("fat-tree:leaves=8,hosts=16,up=8", "static", [(leaf, range(8)) for leaf in range(8)], "8x8", 7.0),     # all residues
+    ("fat-tree:leaves=8,hosts=16,up=8", "static", [(leaf, range(0, 16, 2)) for leaf in range(8)], "8x8", 10.5),  # half
+    ("dragonfly:a=8,p=8,groups=4,cables=8", "minimal", [(switch, range(1)) for switch in range(32)], "4x8", 6.5)]  # groups
+
+
+@needs_simgrid
+@pytest.mark.parametrize("network, routing, taken, grid, length", SIMULATED)
+def test_choices_of_nodes_are_simulated_as_predicted(pencilmap_json, network, routing, taken, grid, length):
+    per_unit = int(re.findall("(?:hosts|,p)=([0-9]+)", network)[0])
+    where = ask(network=network)
+    nodes = ",".join(Hosts(where.network).names([unit * per_unit + host for unit, hosts in taken for host in hosts]))
+    runs = pencilmap_json("simulate", "--network", network, "--bandwidth", "1 GB/s", "--nodes", nodes, "--grid", grid,
+                          "--fft", 64, "-p", "default", "--routing", routing)
+    n_nodes = len(nodes.split(","))
+    predicted_s = length / 4 * 16 * 64**3 / n_nodes / 1e9
+    assert sum(row["time_s"] for row in runs) == pytest.approx(predicted_s)
+    assert sum(row["measured_s"] for row in runs) == pytest.approx(predicted_s, rel=0.005)
+
+
+def test_a_long_list_of_nodes_is_no_name_of_a_file(pencilmap_json):
+    nodes = ",".join(f"node-{x}-{y}-{z}" for z in range(4) for y in range(4) for x in range(4))
+    assert len(nodes) > 255
+    assert pencilmap_json("predict", "--network", "8x8x8", "--nodes", nodes, "--grid", "8x8", "-p", "default")
+
+
+def test_a_plan_on_fugaku_asks_for_its_shape(pencilmap):
+    out = pencilmap("plan", "-m", "fugaku", "--nodes", 384, "-t", 1, "--fft", 256, "--grid", "16x24", *QUICK)[1]
+    [shape] = re.findall('^#PJM -L "node=([0-9x]+):torus"$', out, re.MULTILINE)
+    assert prod(map(int, shape.split("x"))) == 384 and f"Use {shape}" in out
 
 
 def test_map_chooses_only_nodes_that_have_names(pencilmap_json, tmp_path):

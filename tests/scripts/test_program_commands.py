@@ -35,6 +35,19 @@ def test_answers_have_the_form_of_the_schema(pencilmap_json, ring, tmp_path, net
         assert last["gain"] == pytest.approx(first["link_bytes"] / last["link_bytes"])
 
 
+def test_a_plan_names_the_codes_of_its_trace_and_whether_to_keep_it(pencilmap, pencilmap_json, tmp_path):
+    path = tmp_path / "halo.txt"
+    path.write_text("".join(f"{r} {r // 4 * 4 + (r + s) % 4} 100\n{r} {(r + 4 * s) % 16} 100\n"
+                            for r in range(16) for s in (1, 3)))
+    for network, keep in (("4x4", True), ("2x2x4", False)):
+        asked = ("plan", "--network", network, "--traffic", path, *QUICK)
+        assert "--code NAME also ranks the other grids of a halo of 4x4 ranks, periodic: " in pencilmap(*asked)[1]
+        found = pencilmap_json.one(*asked)
+        gain = found["predictions"][-1]["gain"]
+        assert found["keep"] == (gain < 1.01) == keep
+    assert "--code" not in pencilmap(*asked, "--code", "cart2d")[1]
+
+
 @pytest.mark.parametrize("network", ["4x2", "lumi-c"])
 def test_all_routings_are_compared_for_a_program(pencilmap, pencilmap_json, ring, tmp_path, network):
     where = ("--machine", network, "--nodes", "8", "-t", "1") if "-" in network else ("--network", network)
@@ -85,9 +98,8 @@ def test_page_shows_the_launch_order_and_the_placement(pencilmap, tmp_path):
     path.write_text("pencilmap traffic 1\nranks 16\nseconds 2.5\nphase 0 times 1 seconds 0.0\nphase 1 times 1 seconds 0.0\n"
                     f"{pairs}end {pairs.count(chr(10))}\n")
     page = tmp_path / "t.html"
-    status, out, err = pencilmap("predict", "--network", "4x4", "--bandwidth", "1 MB/s", "--traffic", path, "--placement",
-                                 "best", "--page", page)
-    assert status == 0, err
+    out = pencilmap.out("predict", "--network", "4x4", "--bandwidth", "1 MB/s", "--traffic", path, "--placement",
+                        "best", "--page", page)
     text = page.read_text()
     data = json.loads(text.split('type="application/json">')[1].split("</script>")[0])
     assert [view["title"].split(", ")[1] for view in data["views"]] == ["block order", "best"]
@@ -123,8 +135,9 @@ def test_predict_searches_as_long_as_map_and_from_the_same_seed(pencilmap_json, 
     on = ("--network", "dragonfly:a=4,p=2,h=2", "--traffic", path, *QUICK, "--seed", "3")
     written = pencilmap_json.one("map", *on, "-f", "slurm", "-o", tmp_path / "t.hosts")["predictions"][-1]
     assert pencilmap_json.one("predict", *on)["predictions"][-1] == written
-    status, _, err = pencilmap("predict", *on, "--time-limit", "1")
-    assert status == 2 and "--effort says how long" in err
+    for command in (("predict",), ("plan",), ("map", "-f", "slurm", "-o", tmp_path / "t.hosts")):
+        status, out, _ = pencilmap(*command, *on[:4], "--time-limit", "0.01", "--notes")
+        assert status == 0 and "the time limit cut the search short" in " ".join(out.split()), command
 
 
 def test_every_answer_says_that_cables_are_assumed(pencilmap, tmp_path, monkeypatch):
@@ -136,8 +149,7 @@ def test_every_answer_says_that_cables_are_assumed(pencilmap, tmp_path, monkeypa
     program = (*network, "--traffic", "traffic.txt")
     for words in (("predict", *network, *grid), ("draw", "--what", "loads", *network, *grid), ("predict", *program),
                   ("map", *program, "-f", "slurm", "-o", "hosts"), ("check", "hosts", *program)):
-        status, out, err = pencilmap(*words)
-        assert status == 0, err
+        out = pencilmap.out(*words)
         assert out.count("as many cables up as down are assumed") == 1, words
 
 
@@ -182,8 +194,7 @@ def test_a_file_for_the_fastest_option_is_written_only_if_it_is_needed(pencilmap
 def test_other_grids_of_a_code_are_ranked_beside_the_traced_one(pencilmap, pencilmap_json, tmp_path):
     trace = Path(__file__).parents[1] / "mapper/traces/lammps-cube-16.txt"
     on = ("--network", "4x4", "--traffic", f"2 2 4={trace}", "--code", "lammps", *QUICK)
-    status, out, err = pencilmap("plan", *on, "--notes")
-    assert status == 0, err
+    out = pencilmap.out("plan", *on, "--notes")
     said = " ".join(out.split())
     assert said.startswith("Launch with processors 4 4 1, no file is needed: 1.31x faster on the links than 2 2 4 in block")
     assert "the traffic of 14 of 15 options is predicted from that of 2 2 4" in said

@@ -43,8 +43,7 @@ def pasted(folder, line):
 def test_a_pasted_line_names_the_file(name, pencilmap, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / name).write_text(TOPOLOGY)
-    status, out, _ = pencilmap("network", "--no-hardware", "--", name)
-    assert status == 0
+    out = pencilmap.out("network", "--no-hardware", "--", name)
     wanted = f"./{name}" if name.startswith("-") else name
     plan, = re.findall(r"^(?:next +)?(pencilmap plan .*)$", "\n".join(typed(out)), re.MULTILINE)
     assert pasted(tmp_path, plan) == ["plan", "--network", f"{wanted},taper=2", "--bandwidth", "12.5 GB/s", "--fft", "512"]
@@ -55,8 +54,7 @@ def test_a_pasted_line_names_the_file(name, pencilmap, tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", [name for name in FORMATS if name not in ("bgq", "jax")])
 def test_launch_lines_keep_their_path_in_one_word(name, path, pencilmap, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    status, out, err = pencilmap("map", *TYPED, "-f", name, "-o", path)
-    assert status == 0, err
+    out = pencilmap.out("map", *TYPED, "-f", name, "-o", path)
     lines = [line for line in typed(out) if line.endswith("./a.out") or "gmtst" in line]
     found = [word for line in lines for word in shlex.split(re.sub(r'"?\$\((c[au]t .*)\)"?', r"\1", line))]
     assert lines and (name == "rankmap" or any(word.removeprefix("./").endswith(path) for word in found))

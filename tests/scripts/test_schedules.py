@@ -67,7 +67,7 @@ def test_a_placement_is_searched_for_its_schedule():
 def test_schedules_of_other_codes_are_ranked_on_request(pencilmap, tmp_path):
     words = ("map", "--network", "4x4", "--bandwidth", "1 GB/s", "--grid", "4x4", "--fft", "64", "--format", "hostfile",
              "-o", tmp_path / "a")
-    usual, every = (" ".join(pencilmap(*words, *more)[1].split()) for more in ((), ("--schedule", "best")))
+    usual, every = (pencilmap.said(*words, *more) for more in ((), ("--schedule", "best")))
     assert "faster about 0.14 ms if your code sends rows beside columns: --schedule best" in usual and "overlap" not in usual
     assert "overlap" in every and "pencilmap plan --decomposition pencil --schedule best " in every
 

@@ -176,7 +176,7 @@ def test_the_time_names_the_costs_that_it_leaves_out(pencilmap):
     asked = ("predict", "--network", "4", "--grid", "4x1", "--bandwidth", "1 GB/s", "-n", "64", "-p", "default", "--notes")
     left_out = [line.strip() for line in pencilmap(*asked)[1].splitlines() if "time: " in line]
     assert left_out == ["note    time: the exchanges; not counted, because unknown: the cost of a message, computing"]
-    told = " ".join(pencilmap(*asked, "--message-cost", "1 us")[1].split())
+    told = pencilmap.said(*asked, "--message-cost", "1 us")
     assert "unknown: what a node puts into the network, the start of an exchange, computing" in told
     [known] = setting(machine="bluegene-l", network="4x4x4:torus", fft="64").predictions("8x8", ["default"])
     assert not uncounted(known)

@@ -62,9 +62,9 @@ def command(output: str, as_json: bool) -> None:
     rows = [row for text, record in zip(PLACEMENTS, records) for row in compare_records(record, text)]
     at_once = [_AtOnce.of(part, record) for record in records[len(PLACEMENTS):]]
     answer = {"predictions": [p.as_dict() for p in predicted], "mapfiles": [str(m) for m in mapfiles],
-             "comparison": [row.as_dict() for row in rows],
-             "speedup": {name: _ratio(rows, name) for name in ("t_s", "measured_s")},
-             "at_once": [asdict(run) for run in at_once]}
+              "comparison": [row.as_dict() for row in rows],
+              "speedup": {name: _ratio(rows, name) for name in ("t_s", "measured_s")},
+              "at_once": [asdict(run) for run in at_once]}
     write_whole(folder / "demo.json", json.dumps(answer, indent=2) + "\n")
     if as_json:
         print_json(answer)

@@ -25,7 +25,13 @@ from pencilmap.model.predict import Prediction, answer
 from pencilmap.model.predict.question import Question
 from pencilmap.scripts.command_line import answers, inside, options, predictions
 from pencilmap.scripts.command_line.comparisons import between_bricks
-from pencilmap.scripts.command_line.node_choices import idle_lines, job_lines, on_nodes_to_ask_for, program_on_nodes
+from pencilmap.scripts.command_line.node_choices import (
+    chosen_as_dict,
+    idle_lines,
+    job_lines,
+    on_nodes_to_ask_for,
+    program_on_nodes,
+)
 from pencilmap.scripts.command_line.pages import FILES, JSON, NOTES, OUTPUT_FILE, WIDE, Page, with_options
 from pencilmap.scripts.command_line.programs import TRAFFICS, map_program, rank_program
 from pencilmap.scripts.command_line.tables import echo, hearing, labelled, print_json, say, say_lines
@@ -111,16 +117,17 @@ def command(ctx: click.Context, where: Question, grid: str | None, placement: st
                  as_json)
         return
     if traffic:
-        where = replace(where, routing=routing)
+        where = asked = replace(where, routing=routing)
         chosen_lines = list[tuple[str, str]]()
-        if where.among is not None:
+        if asked.among is not None:
             with hearing():
-                where, own_nodes = program_on_nodes(where, traffic[0])
+                where, own_nodes = program_on_nodes(asked, traffic[0])
             chosen_lines = [*job_lines(where), ("other", own_nodes)]
         job = job_of(where, hosts, cores_per_task, node, program)
-        map_program(where, rank_program(where, traffic, code, placement, effort, seed), output=output, form=form, job=job,
-                    effort=effort if placement in (None, BEST) else "", within=search_of(effort, seed), all_notes=all_notes,
-                    as_json=as_json)
+        ranked = rank_program(where, traffic, code, placement, effort, seed, time_limit)
+        map_program(where, ranked, output=output, form=form, job=job,
+                    effort=effort if placement in (None, BEST) else "", within=search_of(effort, seed, time_limit),
+                    all_notes=all_notes, as_json=as_json, more=chosen_as_dict(asked, where, "slurm"))
         say_lines([] if as_json else chosen_lines)
         return
     if not where.shapes:  # wrong names of hosts are reported before the search
@@ -144,7 +151,7 @@ def command(ctx: click.Context, where: Question, grid: str | None, placement: st
         print_json({"output": output, **options.launch_as_dict(how, form),
                     "grid_words": {} if says_grid else grid_words(best.grid),
                     "launch_order": asdict(here.site.launch), **inside.inside_as_dict(inner),
-                    "predictions": [p.as_dict() for p in shown]})
+                    "predictions": [p.as_dict() for p in shown], **chosen_as_dict(where, here, "slurm")})
         return
     said = answers.Answer(best, launch, effort=effort if placement in (None, BEST) else "",
                           library=answers.library_in(grid, where), is_worst=where.robust and routing is None)

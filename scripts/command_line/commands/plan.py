@@ -30,10 +30,13 @@ from pencilmap.scripts.command_line.meshes import AXES, plan_mesh
 from pencilmap.scripts.command_line.node_choices import (
     SCHEDULERS,
     choice_sentences,
+    chosen_as_dict,
     job_lines,
+    job_script,
     map_words,
     nodes_as_dict,
     program_on_nodes,
+    scheduler_of,
     words_of_nodes,
 )
 from pencilmap.scripts.command_line.pages import JSON, NOTES, SEVERAL_TASKS, WIDE, Name, Page, with_options
@@ -60,8 +63,7 @@ ALL = 0.995  # share of a time that is shown as 100 %
 @partial(options.on_machine, tasks=SEVERAL_TASKS)
 @with_options(options.WRAP, options.AMONG, options.NEIGHBOURS, options.ANY_GRID, options.placements(default=None),
               options.ANY_EXCHANGE, options.SCHEDULE, options.DIRECTION, options.ROUTING, options.ROBUST)
-@click.option("--scheduler", type=Name(list(SCHEDULERS)), default="slurm",
-              help="Whose job script asks for the nodes [slurm].")
+@click.option("--scheduler", type=Name(list(SCHEDULERS)), help="Whose job script asks for the nodes [slurm].")
 @click.option("--by", type=Name(BY), default=TRANSFORM, show_default=True,
               help="Time that ranks: transform or exchanges.")
 @with_options(options.SEARCH, options.HALO, TRAFFICS, AXES)
@@ -69,7 +71,7 @@ ALL = 0.995  # share of a time that is shown as 100 %
               help="Also compare tasks of 1 to T threads, same cores.")
 @click.option("--top", type=click.IntRange(1), default=5, show_default=True, metavar="N", help="How many to list.")
 @with_options(WIDE, NOTES, JSON)
-def command(where: Question, scheduler: str, grid: str | None, placement: tuple[str, ...], exchange: str | None,
+def command(where: Question, scheduler: str | None, grid: str | None, placement: tuple[str, ...], exchange: str | None,
             schedule: str, routing: str | None, by: str, effort: str, seed: int, time_limit: float | None,
             traffic: tuple[str, ...], code: str | None, axes: str | None, threads: int | None, top: int, wide: bool,
             all_notes: bool, as_json: bool) -> None:
@@ -84,14 +86,16 @@ def command(where: Question, scheduler: str, grid: str | None, placement: tuple[
         return
     if routing == ALL_ROUTINGS:
         raise GridError("`routing` all compares the rules for one grid: name it, and use pencilmap predict")
+    scheduler = scheduler or scheduler_of(where)
     if traffic:
-        where, own_nodes = replace(where, routing=routing), ""
-        if where.among is not None:
+        question, own_nodes = replace(where, routing=routing), ""
+        where = question
+        if question.among is not None:
             with hearing():
-                where, own_nodes = program_on_nodes(where, traffic[0])
-        ranked = rank_program(where, traffic, code, next(iter(placement or ()), None), effort, seed)
+                where, own_nodes = program_on_nodes(question, traffic[0])
+        ranked = rank_program(where, traffic, code, next(iter(placement or ()), None), effort, seed, time_limit)
         plan_program(where, ranked, top=top, all_notes=all_notes, as_json=as_json,
-                     nodes=map_words(where) if own_nodes else [])
+                     nodes=map_words(where) if own_nodes else [], more=chosen_as_dict(question, where, scheduler))
         if own_nodes and not as_json:
             say_lines([*job_lines(where, scheduler), ("other", own_nodes)])
         return
@@ -135,9 +139,9 @@ def command(where: Question, scheduler: str, grid: str | None, placement: tuple[
     echo()
     if _needs_file(found, found.best, usual):
         labelled("write", _command(found), shell=True)
-    job = list(job_lines(found.best.where, scheduler))[1:] if found.own else []
-    for line in job:
-        labelled(*line)
+    job = job_script(found.best.where, scheduler) if found.own or _has_shapes(found) else []
+    if job:
+        labelled("job", "\n".join(job))
     if job or _needs_file(found, found.best, usual):
         echo()
     of_listed = [choice.prediction for choice in listed]

@@ -63,8 +63,8 @@ def command(where: Question, grid: str | None, placement: tuple[str, ...], routi
     Give --placement several times to compare. Without a machine or a bandwidth, the loads of the links are compared.
     """
     if traffic:
-        predict_placements(replace(where, routing=routing), traffic, placement, effort=effort, seed=seed, page=page,
-                           words=options.given_words(), all_notes=all_notes, as_json=as_json)
+        predict_placements(replace(where, routing=routing), traffic, placement, effort=effort, seed=seed,
+                           seconds=time_limit, page=page, words=options.given_words(), all_notes=all_notes, as_json=as_json)
         return
     if line:
         with hearing():

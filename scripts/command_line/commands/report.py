@@ -144,7 +144,7 @@ def _of_prediction(path: str, where: Question, grid: str, placements: Sequence[s
     return write_page(path, where, [*first, *predictions_, *scheduled], said, form)
 
 
-def write_page(path: str, where: Question, found: Sequence[Prediction], said: answers.Answer, form: str = "") -> list[str]:
+def write_page(path: str, where: Question, result: Sequence[Prediction], said: answers.Answer, form: str = "") -> list[str]:
     """Write the page of the report, with predictions in place of runs; return the sentences of the answer.
 
     Parameters
@@ -166,7 +166,7 @@ def write_page(path: str, where: Question, found: Sequence[Prediction], said: an
         return Placed(mapping, name, placement_name(name, where.site), prediction.routing, where.transform, beside,
                       first_hosts(where.hosts or {}), schedule if beside else "", in_mb=where.transform is not None)
 
-    forecasts = [Forecast(prediction, placed(prediction), where.transform) for prediction in found]
+    forecasts = [Forecast(prediction, placed(prediction), where.transform) for prediction in result]
     sentences = said.sentences(placement_name(said.best.placement, where.site))
     static = answers.static_lines(where, said.best, said.launch if said.has_gain else answers.Launched(), "--routing static")
     text = page([], options.given_words(), forecasts=forecasts, machine=where.machine, bound=sentences[1],

@@ -11,7 +11,7 @@ from pencilmap.mapper.studies import scaling
 from pencilmap.model.base.errors import RecordError
 from pencilmap.model.base.units import milliseconds
 from pencilmap.model.network.torus import as_torus
-from pencilmap.model.times.scaling import LEAST_POINTS, Fit, Point, bisection_bandwidth, crossing_bytes, fit
+from pencilmap.model.times.scaling import LEAST_POINTS, Fit, Point, bisection_bandwidth, crossing_bytes, fit, weak_efficiency
 from pencilmap.scripts.command_line.pages import BANDWIDTH, JSON, MACHINE, OUTPUT_FILE, Name, Page, with_options
 from pencilmap.scripts.command_line.tables import print_json, print_table, say
 from pencilmap.scripts.pictures.canvas import suffix
@@ -104,8 +104,8 @@ def _bisection(study: scaling.Study, fitted: Fit, transposes: int | None, ranks:
 def _weak(study: scaling.Study) -> dict[str, Any]:
     return {"name": study.name, "points": [
         {"transform": scaling.size_text(p.size), "ranks": p.ranks, "grid": list(p.grid), "time_s": p.time_s,
-         "first_over_time": study.points[0].time_s / p.time_s, "efficiency": efficiency}
-        for p, efficiency in zip(study.points, scaling.weak_efficiencies(study))]}
+         "first_over_time": study.points[0].time_s / p.time_s, "efficiency": weak_efficiency(study.points[0], p)}
+        for p in study.points]}
 
 
 def _pair(one: Point, two: Point) -> dict[str, Any]:

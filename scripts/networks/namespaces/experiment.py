@@ -335,10 +335,10 @@ def run_schedules(network: EmulatedNetwork, grid: ProcessGrid, transform: Transf
     return rows_of([records[k::len(RUNS)] for k in range(len(RUNS))]), records
 
 
-def rows_of(found: Sequence[Sequence[dict[str, Any]]]) -> list[ScheduleRow]:
+def rows_of(sequences: Sequence[Sequence[dict[str, Any]]]) -> list[ScheduleRow]:
     """Return a row for each of `RUNS`, from the records of all rounds."""
     rows = []
-    for (placement, schedule), records in zip(RUNS, found):
+    for (placement, schedule), records in zip(RUNS, sequences):
         samples = [seconds for record in records for seconds in record["phases"]["total"]["max_s"]]
         rows.append(ScheduleRow(placement, schedule, sum(row.t_s or 0.0 for row in compare_record(records[0], placement)),
                         median(samples), (min(samples), max(samples)), all(r["verify"]["passed"] for r in records)))

@@ -455,7 +455,7 @@ def _range(bar: Bar, first: Bar) -> Any:
         return None
     theirs = {p.routing: p for p in first.prediction.bracket}
     ratios = [float(worth(theirs[p.routing])) / float(worth(p)) for p in bar.prediction.bracket
-             if p.routing in theirs and worth(p)]
+              if p.routing in theirs and worth(p)]
     return (min(ratios), max(ratios)) if ratios else None
 
 

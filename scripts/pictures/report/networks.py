@@ -102,13 +102,13 @@ def _view(placement: Placed | PlacedTraffic, title: str, loads: dict[str, Floats
             "loads": {name: _base64(values, "<f4") for name, values in loads.items()}}
 
 
-def views(placed: Iterable[Placed | PlacedTraffic | None]) -> tuple[list[dict[str, Any]], list[int | None]]:
+def views(entries: Iterable[Placed | PlacedTraffic | None]) -> tuple[list[dict[str, Any]], list[int | None]]:
     """Return the data of the tori, a single dict for equal placements, and for each placement the number of its view.
 
     The number is None for a placement that is None, or has a torus too large to draw or another network.
     """
     numbers, views_, of_placed = dict[str, int](), list[dict[str, Any]](), list[int | None]()
-    for one in placed:
+    for one in entries:
         drawn = one and one.mapping.network.has_products and one.mapping.network.n_nodes <= MAX_NODES
         view = one.view() if one and drawn else None
         key = str(sorted((k, v) for k, v in view.items() if k not in ("title", "placement"))) if view else ""
@@ -129,18 +129,18 @@ MOST_GROUPS = 24              # along the side of a square
 MOST_RANKS = 8192             # in the list of hosts
 
 
-def panels(placed: Sequence[Placed | PlacedTraffic | None], amounts: Sequence[float | None]) -> dict[str, Any] | None:
+def panels(entries: Sequence[Placed | PlacedTraffic | None], amounts: Sequence[float | None]) -> dict[str, Any] | None:
     """Return the panels of the launcher's order and the best placement, on one scale; None without such a network.
 
     Exchanges are never added, unless they travel at once.
 
     Parameters
     ----------
-    placed : sequence of Placed, PlacedTraffic or None
+    entries : sequence of Placed, PlacedTraffic or None
     amounts : sequence of float or None
         Time or load of each; less is better.
     """
-    known = [(one, amount) for one, amount in zip(placed, amounts) if isinstance(one, Placed) and amount
+    known = [(one, amount) for one, amount in zip(entries, amounts) if isinstance(one, Placed) and amount
              and not one.mapping.network.has_products]
     if not known:
         return None

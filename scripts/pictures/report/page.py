@@ -25,7 +25,6 @@ from pencilmap.model.base.units import amount, capitalised, could, expected_mill
 from pencilmap.model.machines.machine import load_machine
 from pencilmap.model.placement.grid import Transform
 from pencilmap.model.predict import Prediction
-from pencilmap.model.predict.question import ExchangePrediction
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.pictures import canvas, runs
 from pencilmap.scripts.pictures.canvas import Target
@@ -126,15 +125,11 @@ def _with_nominal(entries: Sequence[Any], cells: Any) -> Iterator[tuple[Any, Any
     for entry in entries:
         for comparison in entry.comparisons:
             if comparison.t_ratio and comparison.stage in entry.prediction.grid.decomposition.names:
-                exchange = entry.prediction.stage(comparison.stage)
-                yield comparison, _slowest_link(entry.prediction.network, exchange), entry.series
+                load, rates = entry.prediction.stage(comparison.stage).load, entry.prediction.network.bandwidth
+                busiest = max(range(len(rates)), key=lambda i: float(load[i]) / rates[i])
+                yield comparison, rates[busiest], entry.series
     rate = load_machine("bluegene-l").torus.bandwidth[0] if cells else None
     yield from ((cell, rate, label_of(cell)) for cell in cells)
-
-
-def _slowest_link(network: Any, exchange: ExchangePrediction) -> float:
-    """Return the bandwidth in the dimension of the busiest link."""
-    return network.bandwidth[max(range(network.n_dimensions), key=lambda i: float(exchange.load[i]) / network.bandwidth[i])]
 
 
 def _bandwidth_picture(points: Sequence[runs.Point], rate: float, long: bool, stage: str, both_lengths: bool,
@@ -164,9 +159,9 @@ def _bar(entry: Entry) -> runs.Bar:
     return runs.Bar(entry.label, seconds | ({runs.WAITING: 0.0} if entry.record["sync"] == "clock" else {}), entry.slowest_s)
 
 
-def torus_pictures(placed: Sequence[Placed | None], of_placed: Sequence[int | None]) -> list[Picture]:
+def torus_pictures(entries: Sequence[Placed | None], of_placed: Sequence[int | None]) -> list[Picture]:
     """Return images and link loads of every placement, for files."""
-    first = {view: one for one, view in reversed(list(zip(placed, of_placed))) if one and view is not None}
+    first = {view: one for one, view in reversed(list(zip(entries, of_placed))) if one and view is not None}
     return [picture for view, one in sorted(first.items()) for picture in _of_torus(one, view + 1)]
 
 
@@ -245,9 +240,9 @@ def page(entries: Sequence[Entry], command: list[str], cells: Sequence[Compariso
     """
     traced = [(program, m, p) for program in programs for m, p in zip(program.found.mappings, program.found.predictions)]
     placement = [*(entry.placed for entry in entries), *(forecast.placed for forecast in forecasts),
-              *(PlacedTraffic(m, p.placement, program.name_of(p), p.routing, program.found.traffic,
+                 *(PlacedTraffic(m, p.placement, program.name_of(p), p.routing, program.found.traffic,
                             program.name if len(programs) > 1 else "")
-                for program, m, p in traced)]
+                   for program, m, p in traced)]
     views_, of_all = views(placement)
     bars = [*map(bar_of_entry, entries),
             *(bar_of_forecast(f.prediction, f"{f.prediction.network}{f', {f.transform}' if f.transform else ''}")
