@@ -21,7 +21,7 @@ from pencilmap.scripts.command_line.predictions import SAME
 
 OPTION = click.option("--node", metavar="FILE|this", shell_complete=FILES,
                       help="lstopo --of xml of a node, or this node: ranks are also placed and bound inside the nodes. "
-                      "Tasks get equal blocks of its cores. Without a network the job is one node.")
+                      "Without a network the job is one node.")
 
 
 def on_one_node(given: dict[str, Any], asked: dict[str, Any]) -> None:
