@@ -9,7 +9,8 @@ FACTOR = r"\d+\.\d\dx"
 TIME = r"[\d.]+(?: \[[\d.e+]+, [\d.e+]+\])? m?s"
 VERDICT = re.compile(rf"{FACTOR} (?:to {FACTOR} )?(?:faster|slower)|gains {FACTOR}|as fast as|no file is needed|"
                      rf"cannot help|is valid|\d+ of \d+|{TIME} to {TIME}|nothing is faster|no placement is faster|"
-                     r"placements are alike|takes? [\d.]+ |in the same places|, the fastest ", re.IGNORECASE)
+                     r"placements are alike|takes? [\d.]+ |in the same places|, the fastest |x less on the busiest link|"
+                     r"nodes in segments of ", re.IGNORECASE)
 NO_VERDICT = re.compile(r"&& echo|^report .*jsonl|^draw .*(?:-o|--output) ")  # records, files
 RETIRED = {  # words that an answer does not use: the words in their place
     "to limit": "could gain", "proved least": "could gain", "proved limit": "proved", "certificate": "could gain",

@@ -84,6 +84,7 @@ def test_the_network_can_be_named_and_the_schedule_counts():
     (devices((4, 4, 4)), {"shape": (4, 16), "collectives": ("all-gather:1GB",)}, GridError, "needs 2 collectives, not 1;"),
     (devices((4, 4, 4)), {"shape": (4, 16), "collectives": "all-gather:1GB"}, GridError, "needs 2 collectives, not 1;"),
     (devices((4, 4, 4)), {"shape": (4, 16), "collectives": "any", "names": ("a",)}, GridError, "needs 2 names, not 1;"),
+    (devices((4, 4, 4)), {"shape": (4, 16), "names": ("a",)}, GridError, "needs 2 names, not 1;"),
     (devices((4, 4, 4)), {"shape": (4, 16), "collectives": ("gather:1GB",) * 2}, GridError, "known are all-gather"),
     (devices((4, 4, 4))[1:] + devices((4, 4, 4))[:1], {"shape": (8, 8), "network": "4x8x8"}, MachineError, "other extents"),
     (devices((4, 4, 4))[:-1], {"shape": (7, 9)}, MachineError, "do not fill a box of 4x4x4"),
@@ -123,6 +124,8 @@ from jax.sharding import PartitionSpec as P
 from pencilmap.jax import make_mesh
 
 assert len(jax.devices()) == 8
+one = make_mesh(np.array(jax.devices()).reshape(2, 4), (8,), "data")  # an array and a single name, as JAX takes them
+assert one.axis_names == ("data",) and one.devices.tolist() == jax.devices()
 mesh = make_mesh(None, (2, 4), ("row", "column"), network=os.environ["NETWORK"] or None)
 assert mesh.shape == {"row": 2, "column": 4}
 

@@ -119,12 +119,11 @@ def candidates(site: Site, grid: ProcessGrid, objective: Objective | None = None
     if not site.network.has_products:
         return _without_products(site, grid, objective, within, rules, uneven)
     if is_whole:
+        turns = _is_unusual(site, rules) and within.budget and is_searched(site, grid, uneven)
+        if turns and (twin := seeds_of(site.network).twin(site)):  # 6x4 is 4x6 unless messages take one dimension first
+            return [*_on_twin(twin, site, grid, objective, within, rules, uneven)]
         torus = _on_whole_torus(site, grid, objective, within, uneven, robust)
-        if rules and rules[0].partition(":")[0] != DEFAULT_ROUTING and within.budget and is_searched(site, grid, uneven):
-            torus.append(_by_routes(site, grid, objective, within.part(1), rules, uneven))  # others are for dimension order
-            judged, parts = [routing(rules[0], site.network)], exchanges(grid, uneven)
-            torus.sort(key=lambda placement: -_costs(_mapping(placement), parts, judged, objective)[0])
-        return torus
+        return _with_routes(torus, site, grid, objective, within, rules, uneven) if turns else torus
     if not within.budget or not is_searched(site, grid, transform):
         return _unsearched(site, grid, objective, within)
     from pencilmap.mapper.searches.annealing import work_of_swap  # numba is loaded only for a search
@@ -195,9 +194,22 @@ def _without_products(site: Site, grid: ProcessGrid, objective: Objective, withi
         return placements
     if closed := seeds_of(network).closed(site, grid, objective, within):
         if uneven is None or network.n_nodes > MOST_TWISTED:
-            return closed
+            return _with_routes(closed, site, grid, objective, within, rules, uneven) if _is_unusual(site, rules) else closed
         placements = closed
     return [*placements, _by_routes(site, grid, objective, within, rules or (default_routing(network),), uneven)]
+
+
+def _is_unusual(site: Site, rules: Sequence[str]) -> bool:
+    """Return whether the routing that counts first is not that of the families: the default of the network."""
+    return bool(rules) and rules[0].partition(":")[0] != default_routing(site.network)
+
+
+def _with_routes(placements: Sequence[Any], site: Site, grid: ProcessGrid, objective: Objective, within: Search,
+                 rules: Sequence[str], uneven: Transform | None) -> list[Any]:
+    """Return the placements and that of the search by routes, the best under the first rule last."""
+    judged, parts = [routing(rules[0], site.network)], exchanges(grid, uneven)
+    return sorted([*placements, _by_routes(site, grid, objective, within.part(1), rules, uneven)],
+                  key=lambda placement: -_costs(_mapping(placement), parts, judged, objective)[0])
 
 
 def _by_routes(site: Site, grid: ProcessGrid, objective: Objective, within: Search, rules: Sequence[str],

@@ -429,11 +429,14 @@ def _published_row(cell: Cell, prediction: Prediction) -> Comparison:
     title = placement_name(cell.placement, replace(site, launch=launch_order(site, load_machine("bluegene-l"))))
     order = spoken(launch.orders[0], cell.tasks_per_node) if launch and cell.placement in UNNAMED else ""
     if cell.phase == "total":
+        computing_s, likely = (prediction.total_s or 0.0) - (prediction.time_s or 0.0), prediction.time_range_s
         return Comparison(source, network="published", torus=str(prediction.network), tasks_per_node=cell.tasks_per_node,
                           grid=str(cell.grid), placement=cell.placement, transform=str(cell.transform), stage="total",
                           m=None, t_s=prediction.t_s, time_s=prediction.total_s, measured_s=cell.time_s,
                           spread=(cell.time_s,) * 2, link_bandwidth=None, busiest=None,
-                          note="the FFTs are in the predicted time only", order=order, name=title)
+                          note="the FFTs are in the predicted time only", order=order, name=title,
+                          time_range_s=likely and (likely[0] + computing_s, likely[1] + computing_s),
+                          unmeasured=prediction.unmeasured)
     return _row(prediction, cell.phase, _move(prediction, cell.phase), cell.transform, [cell.time_s], source=source,
                 network="published", grid=str(cell.grid), placement=cell.placement, note=_what_the_bound_leaves_out(cell),
                 order=order, name=title)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pencilmap.mapper.base.search import Search
+from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.late import LateTable
 from pencilmap.model.kinds import kind_of
 from pencilmap.model.network.network import Network
@@ -29,13 +30,18 @@ class Twin(NamedTuple):
 def twin_on(site: Site, twin: Site | None = None) -> Twin:
     """Return the twin of a graph, by default the graph with its hosts in the order of its kind."""
     graph: Any = site.network
-    host = np.argsort(graph.place_of_host)
-    ordered = site.moved(graph.in_order, graph.place_of_host)
+    found = twin_at(site, graph.in_order, graph.place_of_host)
+    return found if twin is None else found._replace(site=twin)
+
+
+def twin_at(site: Site, network: Network, place: Ints) -> Twin:
+    """Return the twin on another network, where each node has a place."""
+    node, ordered = np.argsort(place), site.moved(network, place)
 
     def back(mapping: Mapping) -> Mapping:
-        return replace(mapping, network=graph, node_of_rank=host[mapping.node_of_rank])
+        return replace(mapping, network=site.network, node_of_rank=node[mapping.node_of_rank])
 
-    return Twin(twin or ordered, ordered, back)
+    return Twin(ordered, ordered, back)
 
 
 class Seeds:
@@ -72,6 +78,7 @@ class Seeds:
 
 
 _PLACES = {  # name of the kind: file:name
+    "torus": "graph:OF_TORUS",
     "twisted-torus": "twisted_torus:SEEDS",
     "torus-graph": "graph:SEEDS",
     "twisted-torus-graph": "graph:SEEDS",

@@ -33,10 +33,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pencilmap.mapper.base.files import temporary_folder
-from pencilmap.mapper.seeds import Seeds, Twin, twin_on
+from pencilmap.mapper.seeds import Seeds, Twin, twin_at, twin_on
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.base.errors import PlacementError
-from pencilmap.model.kinds.graph import of_torus
+from pencilmap.model.kinds.graph import of_torus, simplest
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.torus import as_torus
 from pencilmap.model.placement.allocation import Mapping, Site
@@ -341,4 +341,12 @@ class _TorusGraphSeeds(Seeds):
         return twin_on(site, of_torus(site))
 
 
-SEEDS = _TorusGraphSeeds()
+class _TorusSeeds(Seeds):
+    def twin(self, site: Site) -> Twin | None:
+        torus = as_torus(site.network)
+        found, node = simplest(torus)
+        is_found = found.shape == torus.shape and (node == np.arange(torus.n_nodes)).all()
+        return None if is_found else twin_at(site, found, node)
+
+
+SEEDS, OF_TORUS = _TorusGraphSeeds(), _TorusSeeds()

@@ -252,9 +252,32 @@ def _merged(cabling: Cabling, where: Ints, wraps: list[bool],
     for i in range(len(extents)):
         rate = None if cabling.rate is None else float(cabling.of_all(cabling.rate[apart[:, i]]))
         alike.append((int(cabling.of_all(cabling.cables[apart[:, i]])), rate))
-    dimensions = [(n, wrap, where[:, i], alike[i]) for i, (n, wrap) in enumerate(zip(extents, wraps)) if n > 2]
+    is_cube = set(extents) == {2} and len(extents) <= MAX_DIMENSIONS
+    return _in_order(extents, wraps, where, alike, is_cube)
+
+
+def simplest(torus: Torus) -> tuple[Torus, Ints]:
+    """Return the torus with the same cables, dimensions growing, pairs joined to rings of four; and its node of each node.
+
+    Examples
+    --------
+    >>> str(simplest(Torus((6, 4, 2, 2), (False, True, True, True)))[0])
+    '4wx4wx6'
+    """
+    kept = [i for i, n in enumerate(torus.shape) if n > 1] or [0]
+    rates = torus.bandwidth or (None,) * torus.n_dimensions
+    where = torus.coordinates(np.arange(torus.n_nodes))[:, kept]
+    shape, wrap, where, cables, same = _in_order([torus.shape[i] for i in kept], [torus.is_ring(i) for i in kept], where,
+                                                 [(torus.cables[i], rates[i]) for i in kept])
+    result = Torus(shape, wrap, None if torus.bandwidth is None else tuple(same), cables)
+    return result, result.node(where)
+
+
+def _in_order(extents: Sequence[int], wraps: Sequence[bool], where: Ints, alike: list[Any], is_cube: bool = False) -> Any:
+    """Return shape, wraps, coordinates, cables and rates of the simplest torus."""
+    dimensions = [(n, wrap, where[:, i], alike[i]) for i, (n, wrap) in enumerate(zip(extents, wraps)) if n != 2]
     pairs = sorted((i for i, n in enumerate(extents) if n == 2), key=lambda i: (alike[i][0], alike[i][1] or 0.0))
-    if dimensions or len(pairs) > MAX_DIMENSIONS:
+    if not is_cube:
         single = []
         while pairs:
             i = pairs.pop(0)
@@ -266,7 +289,7 @@ def _merged(cabling: Cabling, where: Ints, wraps: list[bool],
         pairs = single
     any_ring = any(wrap for _, wrap, *_ in dimensions)
     dimensions += [(2, any_ring or not dimensions, where[:, i], alike[i]) for i in pairs]
-    dimensions.sort(key=lambda dimension: dimension[0])
+    dimensions.sort(key=lambda dimension: (dimension[0], dimension[1], dimension[3]))
     shape, wrap, columns, same = zip(*dimensions)
     return shape, wrap, np.stack(columns, axis=1), tuple(some[0] for some in same), [some[1] for some in same]
 

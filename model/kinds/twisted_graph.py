@@ -5,12 +5,16 @@ opposite step. If u is a neighbour of v, the step k from v leads to a neighbour 
 steps of the first host this gives those of all others, host by host. If several hosts are possible, as on rings of four, one
 is taken, and another one if the first fails. Walks along the steps then give the extents and twists.
 
+A usual twisted torus is compared with the graph as a whole, for on small ones many wrong steps fit.
+
 The same torus has several texts. The one with the shortest longest ring, and then with the fewest twists, is taken.
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import chain, islice, permutations, product
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -18,7 +22,7 @@ import numpy as np
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import TorusError
 from pencilmap.model.kinds import twisted_torus
-from pencilmap.model.kinds.cabling import Cabling, Neighbours, NotThisKind
+from pencilmap.model.kinds.cabling import Cabling, Neighbours, NotThisKind, alike
 from pencilmap.model.kinds.graph import KIND as GRAPH, TorusGraphKind, carried
 from pencilmap.model.kinds.reading import bandwidths
 from pencilmap.model.network.torus_graph import TorusGraph, TwistedTorusGraph
@@ -55,24 +59,48 @@ def recognise(cabling: Cabling) -> TwistedTorusGraph:
     if cabling.n_switches or not 2 < degree < min(n - 1, 2 * MOST_DIMENSIONS + 1) or (near.degree != degree).any() \
             or n > twisted_torus.MOST_NODES:
         raise NotThisKind
-    graph, sort = cabling.graph, _sorts(cabling)
+    sort = _sorts(cabling)
+    for usual in _usual(n, degree) if len(set(sort.values())) == 1 else ():
+        arcs = usual.arcs()
+        ends = np.stack([arcs.source, arcs.target], axis=1)[arcs.source < arcs.target]
+        ours, theirs = (np.pad(some, ((0, 0), (0, 1))) for some in (cabling.ends, ends))  # all of class 0
+        if (host := alike(n, ours, theirs, np.zeros(n, dtype=np.int64))) is not None:
+            return _found(cabling, usual.shape, usual.twists, [*sort.values()][:usual.n_dimensions], host)
     for opposite, mine in _of_first(near, sort):
         steps = _steps(near, sort, opposite, mine)
         axes = [(k, back) for k, back in enumerate(opposite) if k <= back]
         if steps is None or len(axes) > MOST_DIMENSIONS:
             continue
         for shape, twists, order, host in _texts(steps, axes, n):
-            alike = [sort[0, steps[0][k]] for k in order]
-            rates: Any = cabling.named if cabling.rate is None else [rate for _, rate in alike]
-            try:
-                plain = TwistedTorus(shape, twists, cables=tuple(cables for cables, _ in alike))
-            except TorusError:
-                continue
-            result = replace(plain, bandwidth=bandwidths(rates, plain.link_classes))
-            cabling.check(result, host)
-            return TwistedTorusGraph(graph.name, graph.vertices, n, graph.source, graph.target, graph.cables,
-                                     graph.bandwidth, count=graph.count, torus=result, node_of_host=np.argsort(host))
+            with suppress(TorusError):
+                return _found(cabling, shape, twists, [sort[0, steps[0][k]] for k in order], host)
     raise NotThisKind
+
+
+def _usual(n: int, degree: int) -> Iterator[TwistedTorus]:
+    """Yield the usual twisted tori of n nodes, all of whose nodes have so many cables.
+
+    >>> [str(torus) for torus in _usual(16, 6)]
+    ['2x2x4:twisted']
+    """
+    for d in range(2, MOST_DIMENSIONS + 1):
+        for longer in range(1, d):
+            k = round((n / 2**longer) ** (1 / d))
+            shape = (k,) * (d - longer) + (2 * k,) * longer
+            if k > 1 and prod(shape) == n:
+                torus = TwistedTorus(shape, usual_twists_of(shape) or ())
+                if (np.bincount(torus.arcs().source) == degree).all():
+                    yield torus
+
+
+def _found(cabling: Cabling, shape: Any, twists: Any, sorts: list[Any], host: Ints) -> TwistedTorusGraph:
+    """Return the graph with its twisted torus, given cables and rate of each dimension and the host of each node."""
+    plain, graph = TwistedTorus(shape, twists, cables=tuple(cables for cables, _ in sorts)), cabling.graph
+    rates: Any = cabling.named if cabling.rate is None else [rate for _, rate in sorts]
+    result = replace(plain, bandwidth=bandwidths(rates, plain.link_classes))
+    cabling.check(result, host)
+    return TwistedTorusGraph(graph.name, graph.vertices, cabling.n_hosts, graph.source, graph.target, graph.cables,
+                             graph.bandwidth, count=graph.count, torus=result, node_of_host=np.argsort(host))
 
 
 def described(network: TorusGraph) -> str:

@@ -5,6 +5,7 @@ phases of the time of their busiest link.
 """
 
 from dataclasses import dataclass, replace
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -54,10 +55,14 @@ class ProgramPrediction:
         return predictions[0], predictions[-1]
 
     def gains(self, launched: "ProgramPrediction") -> tuple[float, float] | None:
-        """How many times longer the links are busy in another placement, at least and at most; None if nothing is sent."""
+        """How many times longer the links are busy in another placement, at least and at most; None if nothing is sent.
+
+        Infinite if only the other placement sends anything over links.
+        """
         both = self.bracket and launched.bracket
         pairs = list(zip(self.bracket, launched.bracket, strict=True)) if both else [(self, launched)]
-        gains_ = [theirs.link_bytes / mine.link_bytes for mine, theirs in pairs if mine.link_bytes]
+        gains_ = [theirs.link_bytes / mine.link_bytes if mine.link_bytes else inf for mine, theirs in pairs
+                  if mine.link_bytes or theirs.link_bytes]
         return (min(gains_), max(gains_)) if gains_ else None
 
     @property

@@ -31,7 +31,7 @@ RANGES = {  # class and smallest message: range; by write_tables
     ("up to the fitted nodes", 1024): (0.569, 1.71),  # 107 values, machines: 7
     ("up to the fitted nodes", 4096): (0.698, 1.35),  # 105 values, machines: 7
     ("up to the fitted nodes", 16384): (0.825, 1.47),  # 412 values, machines: 8
-    ("beyond the fitted nodes", 1024): (1.07, 2.99),  # 52 values, machines: 6
+    ("beyond the fitted nodes", 1024): (1, 2.99),  # 52 values, machines: 6
     ("beyond the fitted nodes", 4096): (0.977, 3.29),  # 52 values, machines: 6
     ("beyond the fitted nodes", 16384): (0.968, 4),  # 128 values, machines: 7
     ("gain by public figures", 0): (0.83, 1.02),  # 38 values, machines: 3

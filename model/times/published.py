@@ -306,13 +306,14 @@ def in_class(judged: Iterable[Judged], by_fit: bool, name: str, size: int) -> li
 def error_range(judged: Sequence[Judged], by_fit: bool) -> tuple[float, float] | None:
     """Return the range that holds `OTHERS` of the ratios, each machine with the same weight; None for one machine.
 
-    With fitted figures it is the middle, with public figures it begins at `LEAST_RATIO`. The share is above `LIKELY`,
-    because a machine left out differs more from the others than these among each other.
+    With fitted figures it is the middle, with public figures it begins at `LEAST_RATIO`. It always holds 1, the prediction.
+    The share is above `LIKELY`, because a machine left out differs more from the others than these among each other.
     """
     ratios = [(each.value.machine, each.ratio) for each in judged if each.ratio < FAULT]
     if len({machine for machine, _ in ratios}) < 2:
         return None
-    return middle_range(ratios, OTHERS) if by_fit else (LEAST_RATIO, middle_range(ratios, 2 * OTHERS - 1)[1])
+    low, high = middle_range(ratios, OTHERS if by_fit else 2 * OTHERS - 1)
+    return min(low, 1.0) if by_fit else LEAST_RATIO, max(high, 1.0)
 
 
 def middle_range(ratios: Sequence[tuple[str, float]], share: float) -> tuple[float, float]:

@@ -88,7 +88,8 @@ def make_mesh(devices: Sequence[Any] | None, shape: Sequence[int], axis_names: S
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError("pencilmap.jax needs JAX, which is not installed; install it with pip install jax",
                                   name="jax") from error
-    devices, names = list(jax.devices() if devices is None else devices), tuple(axis_names)
+    names = (axis_names,) if isinstance(axis_names, str) else tuple(axis_names)  # as JAX takes them
+    devices = list(np.ravel(np.array(jax.devices() if devices is None else devices, dtype=object)))
     return jax.sharding.Mesh(device_order(devices, shape, schedule, network, collectives, trade, names), names)
 
 
@@ -104,13 +105,13 @@ def device_order(devices: Sequence[Any], shape: Sequence[int], schedule: str = S
         raise GridError(f"a mesh of {'x'.join(map(str, shape))} is not possible with {len(devices)} devices; give extents "
                         "whose product is the number of devices")
     is_fft = collectives is None and len(shape) == 2
-    axes = None if is_fft else _axes(shape, names or [f"axis{k}" for k in range(len(shape))], collectives)
+    axes = _axes(shape, names or [f"axis{k}" for k in range(len(shape))], collectives)
     if not is_fft and schedule != SEQUENCE:
         raise GridError(f"schedule {schedule} is for the two all-to-alls of an FFT; leave schedule or collectives out")
     if network is None and not hasattr(devices[0], "coords"):
         return _array(devices).reshape(shape)
     slice_ = slice_of(devices, network)
-    if axes is not None:
+    if not is_fft:
         found = best_mesh(slice_.site, axes, next(iter(_own_places(slice_, devices, shape)), None))
         if found.trade and not trade:
             logging.getLogger("pencilmap").warning("%s; take it with trade=True", found.trade_words)

@@ -21,7 +21,7 @@ from pencilmap.scripts.command_line.predictions import SAME
 
 OPTION = click.option("--node", metavar="FILE|this", shell_complete=FILES,
                       help="lstopo --of xml of a node, or this node: ranks are also placed and bound inside the nodes. "
-                      "Tasks get equal blocks of its cores. Without a network the job is one node.")
+                      "Without a network the job is one node.")
 
 
 def on_one_node(given: dict[str, Any], asked: dict[str, Any]) -> None:
@@ -61,8 +61,8 @@ def placed_inside(mapping: Mapping, messages: Messages, job: Job, form: str, wit
         return None
     binds = format_named(form).binds
     if within and not binds:
-        raise MapfileError(f"format {form} binds no ranks to cores; with `node` write one of "
-                           f"{', '.join(name for name, other in FORMATS.items() if other.binds)}")
+        raise MapfileError(f"format {form} binds no ranks to cores; write one of "
+                           f"{', '.join(name for name, other in FORMATS.items() if other.binds)} with `node`")
     return place_inside(mapping, messages, job, binds == NODE, within, in_bytes)
 
 

@@ -63,7 +63,9 @@ def _sentence(found: Meshes, without: str, shape: str) -> str:
     if found.jax is None:
         return f"Use {shape}this order, which loads the links least; {without} (predicted)."
     if found.is_jax:
-        return f"Keep {shape}JAX's own order: each that loads one axis less loads another more, or may (predicted)."
+        rest = "each that loads one axis less loads another more, or may" if sum(axis.size > 1 for axis in found.axes) > 1 \
+            else "none is sure to load the axis less"
+        return f"Keep {shape}JAX's own order: {rest} (predicted)."
     changes = ", ".join(found.changes(found.best))
     return f"Use {shape}this order: beside JAX's own {changes} on the busiest link, and no axis more (predicted)."
 

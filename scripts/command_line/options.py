@@ -281,7 +281,7 @@ EFFORT = click.option("--effort", type=pages.Name(list(EFFORTS)), default="norma
                       help="Search: quick none, normal, or long.")
 SEARCH = pages.with_options(
     EFFORT, click.option("--seed", type=click.IntRange(0, 2**31), default=1, show_default=True, metavar="N",
-                         help="Random numbers of the search; the same seed gives the same answer."),
+                         help="Random numbers of the search."),
     click.option("--time-limit", type=click.FloatRange(0, min_open=True), metavar="SECONDS",
                  help="Cut the search short; the answer says so."))
 HALO = pages.with_options(

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import isfinite
 from typing import Any, TypeAlias
 
 import click
@@ -15,6 +16,7 @@ from pencilmap.model.predict import Prediction, under
 from pencilmap.model.predict.question import ExchangePrediction, Question
 from pencilmap.model.predict.ranking import FIGURES, TRANSFORM, uncounted, worth
 from pencilmap.model.schedules.schedule import SEQUENCE
+from pencilmap.model.times.expected import no_range
 from pencilmap.model.times.timing import TimeTerms
 from pencilmap.scripts.command_line.tables import LEAST_TEXT, broken, fitted, labelled, lengths, print_table, say
 
@@ -99,7 +101,7 @@ def expected(p: Prediction, by: str = TRANSFORM, last: Prediction | None = None)
     ends = list[float]()
     for k, each in enumerate((p, last or p)):
         time_s, within_s = seconds(each, by), exchanges_s(each)
-        if time_s is None or within_s is None or each.likely is None:
+        if time_s is None or within_s is None or each.likely is None or each.halo_s:
             return ""
         ends.append(time_s + (each.likely[k] - 1) * within_s)
     return expected_milliseconds((ends[0], ends[1]))
@@ -109,7 +111,12 @@ def range_words(p: Prediction, by: str = TRANSFORM, last: Prediction | None = No
     """Return the range of measurements in parentheses after a time, or the reason why there is none; "" without a time."""
     if result := expected(p, by, last):
         return f" ({result})"
-    return f" (no range: {p.unmeasured})" if p.t_s is not None and p.unmeasured else ""
+    return f" (no range: {reason})" if p.t_s is not None and (reason := unmeasured(p)) else ""
+
+
+def unmeasured(p: Prediction) -> str:
+    """Return the reason why the time of a prediction with its halos has no range, "" if it has one."""
+    return p.unmeasured or str(no_range("halos")["unmeasured"]) * bool(p.halo_s)
 
 
 def gain(p: Prediction, launched: Prediction | None, by: str = TRANSFORM) -> float | None:
@@ -152,19 +159,27 @@ def factor(least: float | None, most: float | None = None) -> str:
     ('1.34x faster', '1.25x slower', 'as fast', '1.03x slower to 1.04x faster')
     >>> factor(1.12, 5.54), factor(0.5, 0.8)
     ('1.12x to 5.54x faster', '1.25x to 2.00x slower')
+    >>> factor(float("inf")), factor(0.5, float("inf")), factor(0.0)
+    ('infinitely faster', '2.00x slower to infinitely faster', 'infinitely slower')
     """
     if least is None:
         return "-"
     most = least if most is None else most
     if max(abs(least - 1), abs(most - 1)) < SAME:
         return "as fast"
+    lower, upper = (_times(ratio if ratio >= 1 or not ratio else 1 / ratio) for ratio in (least, most))
     if f"{least:.2f}" == f"{most:.2f}":
-        return f"{least:.2f}x faster" if least > 1 else f"{1 / least:.2f}x slower"
+        return f"{lower} faster" if least > 1 else f"{lower} slower"
     if least >= 1:
-        return f"{least:.2f}x to {most:.2f}x faster"
+        return f"{lower} to {upper} faster"
     if most <= 1:
-        return f"{1 / most:.2f}x to {1 / least:.2f}x slower"
-    return f"{1 / least:.2f}x slower to {most:.2f}x faster"
+        return f"{upper} to {lower} slower"
+    return f"{lower} slower to {upper} faster"
+
+
+def _times(ratio: float) -> str:
+    """A ratio from 1 on in words; 0 is that of nothing to something."""
+    return f"{ratio:.2f}x" if ratio and isfinite(ratio) else "infinitely"
 
 
 def _gain_cell(row: Row, by: str) -> str:

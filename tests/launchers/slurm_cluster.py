@@ -90,7 +90,7 @@ def cluster(folder, cloud=None, binds=False):
         yield {"SLURM_CONF": environment["SLURM_CONF"]}
 
 
-def configure(folder, cloud, binds):
+def configure(folder, cloud=None, binds=False):
     key = folder / "munge.key"
     key.touch(mode=0o600)
     key.write_bytes(secrets.token_bytes(1024))

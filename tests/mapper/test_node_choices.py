@@ -57,6 +57,17 @@ def test_plans_reach_the_least_cost_of_every_choice_and_placement(leaves, hosts,
         assert list(found.own) == list(own_choices(question)) == ["topology/flat, topology/tree or topology/block"]
 
 
+def test_nodes_are_those_of_the_best_grid_without_its_name(tmp_path):
+    """The squarest grid, for which choices are compared first, is as fast with other nodes; that of the bound is faster."""
+    free = [16 * leaf + n for leaf, most in enumerate((16, 16, 8, 4, 16, 16, 16, 14)) for n in range(most)]
+    network = "fat-tree:leaves=8,hosts=16,up=8"
+    (tmp_path / "free").write_text("\n".join(Hosts(network_named(network)).names(np.array(free))))
+    question = ask(network=network, nodes=64, among=tmp_path / "free", fft="256", bandwidth="12.5 GB/s")
+    best = plan(question, effort="quick").best
+    assert best.worth == plan(question, effort="quick", grids=[best.grid]).best.worth
+    assert max(np.bincount(best.where.site.allocation.nodes // 16)) <= 9
+
+
 def test_nodes_of_a_tree_that_lacks_a_cable_are_chosen_by_its_leaves():
     """Halves of five leaves would divide a leaf."""
     tree = network_named("fat-tree:leaves=5,hosts=3,up=2")

@@ -8,6 +8,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from pencilmap.mapper.base.search import Search
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.graphs import parse_graph
 from pencilmap.mapper.placements import as_mapping, place
@@ -41,6 +42,7 @@ NETWORKS = {  # text: words of the note
     "3x3x3": "torus 3x3x3", "4x4": "hypercube of 4 dimensions", "hypercube:3": "hypercube of 3 dimensions",
     "2x2": "torus 2x2", "4x4x8": "torus 4x4x8", "6x4:mesh": "mesh 4x6",
     "4x8:twisted": "twisted torus 4x8:twisted", "4x4x8:twisted": "twisted torus 4x4x8:twisted",
+    "2x2x4:twisted": "twisted torus 2x2x4:twisted",
     "8x3:twist=yx5": "twisted torus 3x8:twist=xy3", "6x4:twist=xy2": "twisted torus 4x6:twist=yx2",
     "2x3x6:twist=yz3": "twisted torus 2x3x6:twist=yz3", "5x5:twist=xy2": "twisted torus 5x5:twist=xy2",
 }
@@ -163,7 +165,9 @@ COSTS = [("fat-tree:leaves=8,hosts=16,taper=2", (8, 16), "shortest-path"),
          ("4x8x2", (8, 8), "dimension-order"), ("6x4:mesh", (4, 6), "dimension-order"),
          ("4x8:twisted", (4, 8), "shortest-path"), ("dragonfly:a=4,p=2,h=2", (8, 9), "shortest-path"),
          ("fat-tree:leaves=8,hosts=4,up=2,pods=4,core=2", (4, 8), "shortest-path"), ("4x4x6", (8, 12), "optimal-minimal"),
-         ("hypercube:5", (4, 8), "optimal-minimal")]
+         ("hypercube:5", (4, 8), "optimal-minimal"), ("6x4:mesh", (4, 6), "optimal-minimal"),
+         ("8x2x3", (6, 8), "optimal-minimal"), ("4x4x4", (8, 8), "optimal-minimal"),
+         ("2x4x4:twisted", (4, 8), "optimal-minimal")]
 
 
 def cost_of_best(network, shape, rule, **options):
@@ -183,6 +187,13 @@ def test_the_best_placement_costs_as_much_as_that_of_the_named_network(text, sha
         graph = relabelled(named, seed)
         found = cost_of_best(read(graph, form), shape, rule)
         assert found == pytest.approx(wanted, rel=0.005)
+
+
+@pytest.mark.parametrize("text, other", [("6x4:mesh", "4x6:mesh"), ("4x4", "hypercube:4"), ("4x2x2:mesh", "2x2x4:mesh")])
+def test_a_torus_is_searched_alike_in_every_spelling(text, other):
+    shape, within = (4, 4 + 2 * (text[0] == "6")), Search(20_000)
+    ours, theirs = (cost_of_best(network_named(some), shape, "optimal-minimal", within=within) for some in (text, other))
+    assert ours == pytest.approx(theirs)
 
 
 def test_a_search_follows_the_routes_of_the_routing_asked_for():

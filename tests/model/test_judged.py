@@ -15,6 +15,7 @@ from pencilmap.model.times.expected import (
     INSIDE,
     MOST_GROWTH,
     MOST_NODES,
+    RANGES,
     SIZES,
     SOME,
     SWITCHES,
@@ -112,6 +113,14 @@ def test_twisted_slices_gain_as_much_as_printed():
 def test_each_machine_has_the_same_weight_in_a_gain():
     gains = [("a", 1.0)] * 40 + [("b", ratio) for ratio in (0.5, 0.8, 0.9, 1.1)]
     assert middle_range(gains, 0.9) == (0.5, 1.1)
+
+
+def test_every_range_holds_the_prediction():
+    ratios = 1.1 + 0.1 * np.arange(20)
+    for some, held in ((ratios, (1.0, 3.0)), (1 / ratios, (1 / 3.0, 1.0))):
+        judged = [Judged(value(name), ratio) for name in "ab" for ratio in some]
+        assert error_range(judged, by_fit=True) == pytest.approx(held)
+    assert all(low <= 1 <= high for low, high in RANGES.values())
 
 
 def test_outside_of_what_was_measured_there_is_no_range():

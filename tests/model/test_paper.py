@@ -62,6 +62,17 @@ def test_cubes_at_64_are_slower_than_the_default_as_in_the_paper():
             assert (row.time_s < other.time_s) is (row.measured_s < other.measured_s), (source, grid, placement)
 
 
+def test_every_published_time_has_a_range_or_a_reason():
+    """The computing of a total is taken as exact: its range is as wide as those of its exchanges."""
+    rows = compare_published()
+    assert all(bool(row.time_range_s) is not bool(row.unmeasured) for row in rows)
+    total = next(row for row in rows if row.stage == "total" and row.time_range_s)
+    parts = [row for row in rows if row.stage != "total" and row.time_range_s and all(
+        getattr(row, name) == getattr(total, name) for name in ("source", "grid", "placement", "transform"))]
+    (low, high), width = total.time_range_s, sum(row.time_range_s[1] - row.time_range_s[0] for row in parts)
+    assert len(parts) == 2 and low < total.time_s < high and high - low == pytest.approx(width)
+
+
 def test_effective_bandwidth_is_that_of_the_paper():
     """8-cube rows, CO, 1024^3: "around 90 MB/s"; 64-cube rows "around 120"; default 148."""
     found = {(r.grid, r.placement): r.link_bandwidth for r in compare_published()

@@ -44,6 +44,12 @@ def test_the_answer_comes_first_and_a_trade_is_named(pencilmap):
     assert re.search(r"^fsdp +8  all-gather 4GB  x2 y4 folded +1.75 GB  2.8 GB to 5 GB$", better, re.MULTILINE)
 
 
+@JAX
+def test_an_axis_alone_is_compared_with_no_other(pencilmap):
+    assert pencilmap(*SLICE, "4x4", "--axes", "a=16:all-to-all:1GB,b=1:permute:1GB")[1].startswith(
+        "Keep JAX's own order: none is sure to load the axis less (predicted).")
+
+
 def test_without_jax_the_answer_says_so(pencilmap, monkeypatch):
     monkeypatch.setitem(sys.modules, "jax.experimental", None)
     status, out, _ = pencilmap(*SLICE, "4x4", "--axes", "a=4,b=4")

@@ -91,6 +91,20 @@ def test_programs_without_messages_between_nodes_get_an_answer(pencilmap_json, t
     assert found["advice"].startswith("placement cannot help") and found["predictions"][-1]["link_bytes"] == 0
 
 
+def test_a_placement_that_uses_no_link_is_infinitely_faster(pencilmap, pencilmap_json, tmp_path):
+    """Pairs of ranks on two nodes of two slots: ranks 0 and 2, or 0 and 1."""
+    across, inside, hosts = (tmp_path / name for name in ("across.txt", "inside.txt", "a.hosts"))
+    across.write_text("0 2 1000\n1 3 1000\n")
+    inside.write_text("0 1 1000\n2 3 1000\n")
+    on = ("--network", "2", "--tasks-per-node", "2", *QUICK, "--traffic")
+    _, out, _ = pencilmap("map", *on, across, "--format", "hostfile", "-o", hosts)
+    assert " ".join(out.split()).startswith(f"{hosts} is infinitely faster on the links than")
+    _, out, _ = pencilmap("predict", *on, inside, "-p", f"file:{hosts}")
+    assert "infinitely slower" in out
+    assert [pencilmap_json.one("predict", *on, path, "-p", f"file:{hosts}")["predictions"][-1]["gain"]
+            for path in (across, inside)] == [None, 0.0]
+
+
 def test_page_shows_the_launch_order_and_the_placement(pencilmap, tmp_path):
     path = tmp_path / "t.txt"
     pairs = "".join(f"{phase} -1 0 {a} {(5 * a + phase) % 16} 8000 1\n" for phase in (0, 1) for a in range(16)
