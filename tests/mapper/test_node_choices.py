@@ -257,6 +257,8 @@ def test_too_few_free_nodes_are_refused(tmp_path):
                                 ("give their number with `nodes`", None, MachineError)):
         with pytest.raises(error, match=words):
             ask(network=network, nodes=nodes, among=tmp_path / "free")
+    with pytest.raises(MachineError, match="`among` is empty"):  # a variable of the shell that is not set
+        ask(network=network, nodes=4, among="")
     for share in (float("nan"), 2):
         with pytest.raises(MachineError, match="from 0 to 1"):
             ask(network=network, nodes=4, neighbours=share)
