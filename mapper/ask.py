@@ -36,15 +36,8 @@ from pencilmap.model.network.network import Network
 from pencilmap.model.network.torus import as_torus
 from pencilmap.model.network.twisted_torus import logical
 from pencilmap.model.placement.allocation import Allocation, Site, parse_nodes, whole_network
-from pencilmap.model.placement.grid import (
-    ProcessGrid,
-    Transform,
-    decomposition_of,
-    grid_in_words,
-    is_in_words,
-    parse_grid,
-    parse_transform,
-)
+from pencilmap.model.placement.grid import ProcessGrid, decomposition_of, grid_in_words, is_in_words, parse_grid
+from pencilmap.model.placement.transform import Transform, parse_transform
 from pencilmap.model.predict.question import FIRST, Question
 from pencilmap.model.schedules.schedule import FORWARD
 from pencilmap.model.times.costs import Costs

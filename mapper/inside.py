@@ -25,7 +25,8 @@ from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.kinds import default_routing, routing
 from pencilmap.model.network.network import Network
 from pencilmap.model.placement.allocation import Mapping, Site
-from pencilmap.model.placement.grid import ProcessGrid, Transform
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.traffic.exchange import Exchange, Halo, exchanges, messages_within
 from pencilmap.model.traffic.program import Traffic, one_phase, pairs_of
 

@@ -11,7 +11,8 @@ from pencilmap.mapper.seeds.products import best_product_of
 from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.network.torus import as_torus
 from pencilmap.model.placement.allocation import Mapping, Placement
-from pencilmap.model.placement.grid import ProcessGrid, Transform
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import Prediction, answer
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import BY, worth

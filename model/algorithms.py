@@ -97,7 +97,7 @@ def padded(exchange: Exchange) -> Exchange:
 
     >>> from pencilmap.model.traffic.exchange import exchanges
     >>> from pencilmap.model.placement.grid import ProcessGrid
-    >>> from pencilmap.model.placement.grid import Transform
+    >>> from pencilmap.model.placement.transform import Transform
     >>> row, _ = exchanges(ProcessGrid(2, 1), Transform(2, 3, 2))
     >>> row.send_weight.tolist(), padded(row).send_weight.tolist()
     ([2, 1], [2, 2])

@@ -34,8 +34,9 @@ from pencilmap.model.bounds.cuts import Crossing
 from pencilmap.model.kinds import DEFAULT_ROUTING, default_routing, judged_routings, kind_of, routing, routings_of
 from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.placement.allocation import Mapping, Placement, Site
-from pencilmap.model.placement.grid import ProcessGrid, Transform
+from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.product import Product
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict
 from pencilmap.model.predict.certificates import lower_bound, objective_bound, together_bound
 from pencilmap.model.traffic.exchange import exchanges

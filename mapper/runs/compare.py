@@ -31,7 +31,8 @@ from pencilmap.model.kinds import with_bandwidth
 from pencilmap.model.machines.machine import COSTS, costs_of, load_machine
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Mapping, Site, spoken
-from pencilmap.model.placement.grid import ProcessGrid, Transform
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import Prediction, answer, likely_times, predict
 from pencilmap.model.predict.question import ExchangePrediction, Question, predict_messages
 from pencilmap.model.schedules.schedule import FORWARD, PAIR, SEQUENCE

@@ -20,7 +20,8 @@ from pencilmap.model.decompositions import bricks_named, decomposition_named
 from pencilmap.model.lines.line_problem import LineProblem
 from pencilmap.model.network.network import Network
 from pencilmap.model.placement.allocation import Mapping, check_size
-from pencilmap.model.placement.grid import ProcessGrid, Transform, transform_of
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import Transform, transform_of
 from pencilmap.model.schedules.schedule import directed
 from pencilmap.model.traffic.exchange import REMAPS
 

@@ -31,7 +31,8 @@ from pencilmap.model.kinds.torus_routes import DimensionOrder
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.torus import TIES, Torus, as_torus
 from pencilmap.model.placement.allocation import Mapping, Site
-from pencilmap.model.placement.grid import ProcessGrid, Transform
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.loads import Objective, in_sequence
 

@@ -36,7 +36,8 @@ from pencilmap.model.kinds import LINEAR_PROGRAMS, default_routing, judged_routi
 from pencilmap.model.kinds.levels import Units, units_of
 from pencilmap.model.network.network import Network, link_weights
 from pencilmap.model.placement.allocation import Mapping, Site
-from pencilmap.model.placement.grid import ProcessGrid, Transform
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict.certificates import objective_bound
 from pencilmap.model.routing.routes import RouteTable
 from pencilmap.model.traffic.exchange import exchanges

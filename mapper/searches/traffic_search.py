@@ -21,7 +21,8 @@ from pencilmap.mapper.seeds.traffic import climbed, grid_starts, hop_bytes, laun
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.kinds import default_routing, routing
 from pencilmap.model.placement.allocation import Mapping, Site
-from pencilmap.model.placement.grid import ProcessGrid, Transform
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.routing.routes import Routes
 from pencilmap.model.routing.rule import Rule
 from pencilmap.model.traffic.exchange import Halo, bricks_of, exchanges

@@ -47,8 +47,9 @@ from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.bounds.cuts import Crossing
 from pencilmap.model.decompositions import PENCIL, SLAB, Decomposition
 from pencilmap.model.network.torus import Torus
-from pencilmap.model.placement.grid import ProcessGrid, Transform, all_grids, check_tasks, per_node
+from pencilmap.model.placement.grid import ProcessGrid, all_grids, check_tasks, per_node
 from pencilmap.model.placement.product import Pattern, Product, RingMap, parse_ring_map, ring_load
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import Prediction, predict
 from pencilmap.model.predict.certificates import machine_bound
 from pencilmap.model.times.costs import Costs

@@ -16,7 +16,8 @@ from pencilmap.model.base.errors import GridError, PartitionError
 from pencilmap.model.decompositions import PENCIL, Decomposition
 from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.placement.allocation import Site
-from pencilmap.model.placement.grid import ProcessGrid, Transform
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import Prediction
 from pencilmap.model.predict.certificates import machine_bound
 from pencilmap.model.predict.question import Question

@@ -16,7 +16,8 @@ import numpy as np
 from pencilmap.mapper.place import place
 from pencilmap.model.base.errors import GridError
 from pencilmap.model.decompositions import AXES
-from pencilmap.model.placement.grid import ProcessGrid, Transform
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import Prediction
 from pencilmap.model.predict.question import Question
 from pencilmap.model.traffic.exchange import exchanges

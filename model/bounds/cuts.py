@@ -14,7 +14,8 @@ from pencilmap.model.bounds.graph_cuts import cables_of_runs, orders_of
 from pencilmap.model.decompositions import AXES
 from pencilmap.model.network.network import Arcs
 from pencilmap.model.placement.allocation import Site
-from pencilmap.model.placement.grid import ProcessGrid, Transform, block_lengths
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import Transform, block_lengths
 from pencilmap.model.traffic.product_blocks import stage_blocks
 
 # The least traffic of all exchanges of a transform across a cut with k of P tasks on one side, for real blocks.

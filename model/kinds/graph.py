@@ -32,7 +32,8 @@ from pencilmap.model.network.network import link_weights
 from pencilmap.model.network.torus import MAX_DIMENSIONS, Torus
 from pencilmap.model.network.torus_graph import TorusGraph
 from pencilmap.model.placement.allocation import Site
-from pencilmap.model.placement.grid import ProcessGrid, Transform
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.routing.optimal_minimal import OPTIMAL_MINIMAL
 from pencilmap.model.routing.rule import RoutingRule, Rule
 from pencilmap.model.routing.shortest_path import EACH_HOP, SHORTEST_PATH

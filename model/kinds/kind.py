@@ -24,7 +24,8 @@ from pencilmap.model.bounds.graph_cuts import all_to_all_cuts, cables_of, exchan
 from pencilmap.model.network.graph import GraphNetwork
 from pencilmap.model.network.network import Network, host_hops, link_weights
 from pencilmap.model.placement.allocation import Mapping, Site
-from pencilmap.model.placement.grid import ProcessGrid, Transform
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.routing.routes import Legs, RouteTable, table_of_pairs
 from pencilmap.model.routing.rule import RoutingRule, Rule
 from pencilmap.model.traffic.exchange import Exchange

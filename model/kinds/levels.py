@@ -16,7 +16,8 @@ from pencilmap.model.kinds.kind import Bound, Kind
 from pencilmap.model.network.graph import HOST, SwitchedNetwork, nested
 from pencilmap.model.network.network import link_weights
 from pencilmap.model.placement.allocation import Mapping, Site
-from pencilmap.model.placement.grid import ProcessGrid, Transform
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.routing.routes import MOST_ENTRIES, Legs, Routes, joined, rates, table_of
 from pencilmap.model.routing.rule import Rule
 from pencilmap.model.routing.shortest_path import EACH_HOP, SHORTEST_PATH, ShortestPath

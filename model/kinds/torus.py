@@ -24,7 +24,8 @@ from pencilmap.model.network.network import link_weights
 from pencilmap.model.network.torus import MAX_DIMENSIONS, Torus, as_torus, parse_torus
 from pencilmap.model.network.twisted_torus import FoldedTorus, parse_folded
 from pencilmap.model.placement.allocation import Site
-from pencilmap.model.placement.grid import ProcessGrid, Transform
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.traffic.exchange import Exchange
 
 # Cuts of a torus or mesh: bounds for any routing, and for any placement.

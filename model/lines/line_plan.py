@@ -20,7 +20,7 @@ from pencilmap.model.base.errors import GridError, near
 from pencilmap.model.kinds import default_routing, routing
 from pencilmap.model.lines import ALGORITHMS, ORDERS
 from pencilmap.model.placement.allocation import Mapping
-from pencilmap.model.placement.grid import COMPLEX_DOUBLE_BYTES
+from pencilmap.model.placement.transform import COMPLEX_DOUBLE_BYTES
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.times.timing import exchange_terms, mapping_work
 from pencilmap.model.traffic.exchange import Exchange

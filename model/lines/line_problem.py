@@ -13,7 +13,8 @@ from pencilmap.model.kinds import default_routing, routing
 from pencilmap.model.lines import ALGORITHMS
 from pencilmap.model.lines.line_plan import LineStage, LineStageTime, block_sizes, line_forecast, line_stages
 from pencilmap.model.placement.allocation import Mapping
-from pencilmap.model.placement.grid import COMPLEX_DOUBLE_BYTES, PRECISIONS, ProcessGrid
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import COMPLEX_DOUBLE_BYTES, PRECISIONS
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.times.timing import exchange_terms, mapping_work
 from pencilmap.model.traffic.exchange import Exchange, check_bricks, of_messages

@@ -15,8 +15,9 @@ from pencilmap.model.base.errors import GridError, RoutingError
 from pencilmap.model.kinds import LINEAR_PROGRAMS, all_variants, kind_of
 from pencilmap.model.network.network import Network
 from pencilmap.model.placement.allocation import Placement, Site
-from pencilmap.model.placement.grid import ProcessGrid, Transform
+from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.product import Product, product_of
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict.certificates import Bounds, LowerBound, certificate, cut_bound
 from pencilmap.model.predict.forecast import Forecaster, ScheduleForecast
 from pencilmap.model.predict.question import (

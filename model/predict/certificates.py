@@ -13,7 +13,8 @@ from pencilmap.model.kinds import DEFAULT_ROUTING, kind_of
 from pencilmap.model.kinds.kind import Bound, Kind, Optima, is_full, with_smallest
 from pencilmap.model.network.network import Network
 from pencilmap.model.placement.allocation import Site
-from pencilmap.model.placement.grid import ProcessGrid, Transform
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.traffic.exchange import Exchange
 from pencilmap.model.traffic.loads import Objective, in_sequence
 

@@ -14,8 +14,9 @@ from pencilmap.model.decompositions import PENCIL, Decomposition, ExchangeStage
 from pencilmap.model.kinds import DEFAULT_ROUTING, all_variants, default_routing, routing
 from pencilmap.model.network.network import GraphLink, Network, TorusLink
 from pencilmap.model.placement.allocation import Allocation, Mapping, Placement, Site
-from pencilmap.model.placement.grid import ProcessGrid, Transform
+from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.product import Product, effective_length
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict.certificates import cut_bound
 from pencilmap.model.schedules.schedule import BACKWARD, FORWARD, SEQUENCE, directed
 from pencilmap.model.times.costs import Costs

@@ -15,7 +15,8 @@ import numpy as np
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.base.errors import ScheduleError, near
 from pencilmap.model.decompositions import AXES, Decomposition, ExchangeStage, LocalPass
-from pencilmap.model.placement.grid import ProcessGrid, Transform
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.schedules.schedule import (
     BACKWARD,
     FIELD,

@@ -16,7 +16,8 @@ import numpy as np
 
 from pencilmap.model.base.errors import ScheduleError
 from pencilmap.model.decompositions import AXES, ExchangeStage, LocalPass
-from pencilmap.model.placement.grid import ProcessGrid, Transform, block_lengths
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import Transform, block_lengths
 from pencilmap.model.traffic.exchange import Exchange, exchanges, sides
 
 FIELD = "field"

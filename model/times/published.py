@@ -18,7 +18,8 @@ import numpy as np
 
 from pencilmap.model.base.arrays import Floats
 from pencilmap.model.base.reading import own_table
-from pencilmap.model.placement.grid import ProcessGrid, Transform
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.times.calibrate import OUTLIER, Fit, Sample, divisions
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.times.expected import (

@@ -51,8 +51,9 @@ import numpy as np
 from pencilmap.model.base.arrays import Floats
 from pencilmap.model.decompositions import AXES, LocalPass
 from pencilmap.model.placement.allocation import Mapping
-from pencilmap.model.placement.grid import ProcessGrid, Transform
+from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.product import Product
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.times.costs import Costs, MessageRange
 from pencilmap.model.traffic.exchange import Exchange, message_roots, messages_sent
 from pencilmap.model.traffic.product_blocks import StageBlocks, product_blocks

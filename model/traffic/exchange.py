@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from pencilmap.model.base.arrays import Floats, Ints, factorisations
 from pencilmap.model.base.errors import GridError
 from pencilmap.model.decompositions import AXES, Decomposition, ExchangeStage
-from pencilmap.model.placement.grid import ProcessGrid, Transform, block_lengths
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import Transform, block_lengths
 
 # Traffic between places of a network as pairs of places, with numpy alone, because scipy is slow to import.
 #

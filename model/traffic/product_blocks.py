@@ -21,8 +21,9 @@ import numpy as np
 from pencilmap.model.base.arrays import Bools, Ints
 from pencilmap.model.decompositions import AXES, ExchangeStage
 from pencilmap.model.network.torus import check_lines, ring_link_loads
-from pencilmap.model.placement.grid import ProcessGrid, Transform, block_lengths
+from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.product import Pattern, Product
+from pencilmap.model.placement.transform import Transform, block_lengths
 from pencilmap.model.traffic.exchange import message_roots, side_blocks
 
 _LARGEST = 1 << 62  # up to this number sums are exact in 64 bits; above, Python's integers are used

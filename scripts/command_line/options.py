@@ -28,7 +28,8 @@ from pencilmap.model.kinds import ROUTINGS
 from pencilmap.model.lines import ALGORITHMS as LINE_ALGORITHMS, ORDERS
 from pencilmap.model.machines.machine import Machine, load_machine
 from pencilmap.model.placement.allocation import Mapping
-from pencilmap.model.placement.grid import ProcessGrid, decomposition_of, parse_transform
+from pencilmap.model.placement.grid import ProcessGrid, decomposition_of
+from pencilmap.model.placement.transform import parse_transform
 from pencilmap.model.predict.question import Question
 from pencilmap.model.schedules import SCHEDULES
 from pencilmap.model.schedules.schedule import DIRECTIONS, FORWARD, SEQUENCE

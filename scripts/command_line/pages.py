@@ -192,7 +192,7 @@ def _nodes() -> Iterator[tuple[str, str]]:
 
 
 def _transforms() -> Iterator[tuple[str, str]]:
-    from pencilmap.model.placement.grid import LINE_KINDS, TYPES
+    from pencilmap.model.placement.transform import LINE_KINDS, TYPES
 
     yield "512", "a cube of 512^3 complex numbers in double precision"
     yield "512x256x128", "an array of these extents"

@@ -158,13 +158,13 @@ def types() -> list[tuple[str, tuple[str, str, str]]]:
 
 
 def line_kinds() -> str:
-    """Return the rows of `pencilmap.model.placement.grid.LINE_KINDS`."""
+    """Return the rows of `pencilmap.model.placement.transform.LINE_KINDS`."""
     found = re.findall(r'\{"(\w+)", (?:\{|COS|SIN)', TRANSFORMS.read_text("utf-8"))
     return "    " + ", ".join(f'"{name}"' for name in found)
 
 
 def types_of_the_model() -> str:
-    """Return the rows of `pencilmap.model.placement.grid.TYPES`."""
+    """Return the rows of `pencilmap.model.placement.transform.TYPES`."""
     return "\n".join(f'    "{name}": TransformType("{x}", "{y}", "{z}"),' for name, (x, y, z) in types())
 
 
@@ -194,9 +194,10 @@ TABLES = (  # file, line before the table, line after the table, function that m
     ("docs/reproduced.md", marker("table of figures"), END, reproduced),
     ("docs/reproduced.md", marker("table of kinds"), END, kinds_of_figures),
     ("fft_runner/README.md", marker("table of exchanges"), END, exchanges),
-    ("model/placement/grid.py", "TYPES = {  # from fft_runner/src/lines/transforms.c by write_tables", "}",
+    ("model/placement/transform.py", "TYPES = {  # from fft_runner/src/lines/transforms.c by write_tables", "}",
      types_of_the_model),
-    ("model/placement/grid.py", "LINE_KINDS = (  # from fft_runner/src/lines/transforms.c by write_tables", ")", line_kinds),
+    ("model/placement/transform.py", "LINE_KINDS = (  # from fft_runner/src/lines/transforms.c by write_tables", ")",
+     line_kinds),
     ("fft_runner/include/pencilfft.h",
      " *     type        forward takes      along z     y           x           and gives", " *", types_of_the_header),
     ("model/times/expected.py", "RANGES = {  # class and smallest message: range; by write_tables", "}", ranges),

@@ -41,7 +41,8 @@ from pencilmap.model.network.graph import GraphNetwork
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.torus import as_torus
 from pencilmap.model.placement.allocation import Mapping
-from pencilmap.model.placement.grid import PRECISIONS, ProcessGrid, type_of
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import PRECISIONS, type_of
 from pencilmap.model.predict import answer
 from pencilmap.model.predict.question import Question
 from pencilmap.model.schedules.schedule import BACKWARD, DIRECTIONS, FORWARD, SEQUENCE

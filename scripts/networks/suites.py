@@ -13,7 +13,8 @@ from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import PencilmapError
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.network.torus import parse_torus
-from pencilmap.model.placement.grid import ProcessGrid, parse_transform
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import parse_transform
 from pencilmap.model.schedules.schedule import FORWARD, PAIR, SEQUENCE
 from pencilmap.model.times.published import bluegene_l_512
 

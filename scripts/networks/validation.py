@@ -20,7 +20,8 @@ from pencilmap.model.lines.line_plan import LineTimes, break_even, crossbar_brea
 from pencilmap.model.lines.line_problem import LineProblem
 from pencilmap.model.network.torus import as_torus
 from pencilmap.model.placement.allocation import Mapping
-from pencilmap.model.placement.grid import ProcessGrid, Transform
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict
 from pencilmap.model.predict.question import ExchangePrediction, Question, predict_messages
 from pencilmap.model.schedules import course_of, parse_schedule

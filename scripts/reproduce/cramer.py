@@ -27,7 +27,8 @@ from pencilmap.mapper.setting import Setting, setting
 from pencilmap.model.base.reading import own_table
 from pencilmap.model.decompositions import SLAB
 from pencilmap.model.machines.machine import load_machine
-from pencilmap.model.placement.grid import ProcessGrid, block_lengths, transform_of
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import block_lengths, transform_of
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.model.traffic.exchange import halo
 from pencilmap.scripts.networks.measured import EwaldRun, ewald_s, serial_fftw_s, simulate_ewald, transforms

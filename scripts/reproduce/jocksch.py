@@ -19,7 +19,8 @@ from pencilmap.model.machines.probe import fit_probe
 from pencilmap.model.network.graph import GraphNetwork, from_networkx
 from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.placement.allocation import Mapping
-from pencilmap.model.placement.grid import ProcessGrid, Transform
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict
 from pencilmap.model.times.costs import Costs, MessageRange
 from pencilmap.scripts.networks.measured import probe_here

@@ -26,7 +26,8 @@ from pencilmap.mapper.studies.scaling import p3dfft_time
 from pencilmap.model.base.reading import own_table
 from pencilmap.model.decompositions import PENCIL, SLAB
 from pencilmap.model.network.torus import as_torus, parse_torus
-from pencilmap.model.placement.grid import ProcessGrid, block_lengths, parse_grid
+from pencilmap.model.placement.grid import ProcessGrid, parse_grid
+from pencilmap.model.placement.transform import block_lengths
 from pencilmap.model.times.published import p3dfft_2012
 from pencilmap.model.times.scaling import Point, bisection_bandwidth, crossing_bytes, fit, weak_efficiency
 from pencilmap.scripts.reproduce.figure import DRAWING, PICTURE, SAME, Compared, Figure, Found, most_tasks, steps, steps_of

@@ -9,7 +9,8 @@ from typing import Any
 from pencilmap.mapper.studies.transposes import by_exchange, ratios
 from pencilmap.model.base.reading import own_table
 from pencilmap.model.decompositions import BRICK, PENCIL
-from pencilmap.model.placement.grid import ProcessGrid, Transform
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.traffic.exchange import remaps
 from pencilmap.scripts.networks.measured import (
     MPICH,

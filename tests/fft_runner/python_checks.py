@@ -43,7 +43,8 @@ from pencilfft.operators import (
     solenoidal,
 )
 from pencilmap.model.decompositions import decomposition_named
-from pencilmap.model.placement.grid import ProcessGrid, parse_grid, parse_transform
+from pencilmap.model.placement.grid import ProcessGrid, parse_grid
+from pencilmap.model.placement.transform import parse_transform
 from pencilmap.model.traffic.exchange import exchanges
 
 comm = MPI.COMM_WORLD

@@ -15,7 +15,8 @@ from pencilfft import BACKWARD, BEFORE, FORWARD, BrickLinesPlan, LinePlan, Penci
 from pencilmap.model.decompositions import decomposition_named
 from pencilmap.model.lines.line_plan import line_stages
 from pencilmap.model.lines.line_problem import brick_line_stages
-from pencilmap.model.placement.grid import ProcessGrid, transform_of
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import transform_of
 from pencilmap.model.traffic.exchange import halo as model_halo
 
 comm = MPI.COMM_WORLD

@@ -6,7 +6,8 @@ import pytest
 from pencilmap.model.decompositions import decomposition_named
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Mapping
-from pencilmap.model.placement.grid import ProcessGrid, Transform, transform_of
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import Transform, transform_of
 from pencilmap.model.predict import predict
 from pencilmap.model.traffic.exchange import exchanges, node_traffic, remaps
 

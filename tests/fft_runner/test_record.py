@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pencilmap.mapper.runs.records import grid_of_record, transform_of_record
-from pencilmap.model.placement.grid import parse_transform
+from pencilmap.model.placement.transform import parse_transform
 from pencilmap.model.traffic.exchange import exchanges
 from tests.fft_runner.conftest import ROOT
 

@@ -13,7 +13,8 @@ from pencilmap.mapper.studies.transposes import ratios, read_transposes
 from pencilmap.model.algorithms import algorithm_named
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Mapping
-from pencilmap.model.placement.grid import ProcessGrid, Transform
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.scripts.command_line.cli import pencilmap
 

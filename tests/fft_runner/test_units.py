@@ -10,7 +10,7 @@ import pytest
 from pencilmap.model import algorithms
 from pencilmap.model.decompositions import DECOMPOSITIONS as MODEL_DECOMPOSITIONS, LocalPass
 from pencilmap.model.network.torus import parse_torus
-from pencilmap.model.placement.grid import LINE_KINDS as MODEL_KINDS, TYPES as MODEL_TYPES
+from pencilmap.model.placement.transform import LINE_KINDS as MODEL_KINDS, TYPES as MODEL_TYPES
 from pencilmap.model.traffic.exchange import REMAPS
 from tests.fft_runner.tables import DECOMPOSITIONS, EXCHANGES, LINE_KINDS, SCHEDULES, SOURCE, TYPES
 from tests.patience import patience

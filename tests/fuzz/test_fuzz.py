@@ -41,7 +41,8 @@ from pencilmap.model.machines.machine import load_machine, read_machine
 from pencilmap.model.network.partition import parse_partition
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Mapping, Site, parse_nodes
-from pencilmap.model.placement.grid import ProcessGrid, parse_transform
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import parse_transform
 from tests.fft_runner.conftest import programs as built_library  # noqa: F401  (a fixture: readers in C use the library)
 from tests.fuzz.first_inputs import CORPUS, IN_C, IN_PYTHON
 from tests.mapper.test_allocations import GEMINI, OWN, SLURM_FILES, SLURM_TORUS, SLURM_YAML

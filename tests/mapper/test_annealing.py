@@ -21,7 +21,8 @@ from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.kinds.torus_routes import DimensionOrder
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Allocation, Mapping, Site
-from pencilmap.model.placement.grid import ProcessGrid, Transform, parse_grid
+from pencilmap.model.placement.grid import ProcessGrid, parse_grid
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import interval, predict
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.loads import at_once, in_sequence, objective, overlapped, routed_joint

@@ -29,7 +29,8 @@ from pencilmap.model.kinds import default_routing, routing
 from pencilmap.model.kinds.torus_routes import DimensionOrder
 from pencilmap.model.network.torus import parse_torus
 from pencilmap.model.placement.allocation import Allocation, Mapping, Site
-from pencilmap.model.placement.grid import ProcessGrid, Transform, all_grids, parse_grid
+from pencilmap.model.placement.grid import ProcessGrid, all_grids, parse_grid
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import answer, predict
 from pencilmap.model.predict.ranking import order, ranked, worth
 from pencilmap.model.schedules import objectives

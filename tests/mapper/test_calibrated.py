@@ -13,7 +13,8 @@ from pencilmap.model.base.errors import CalibrationError
 from pencilmap.model.machines.machine import load_machine, machine_names
 from pencilmap.model.network.torus import parse_torus
 from pencilmap.model.placement.allocation import Site
-from pencilmap.model.placement.grid import Transform, parse_grid
+from pencilmap.model.placement.grid import parse_grid
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.times.calibrate import calibrate, computing_divisions, errors
 from pencilmap.model.times.costs import Costs
 from tests.documents import run_by

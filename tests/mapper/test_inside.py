@@ -17,7 +17,8 @@ from pencilmap.mapper.inside import messages_of, messages_of_program, place_insi
 from pencilmap.mapper.seeds.default_order import default
 from pencilmap.mapper.seeds.graph import graph_text, read_map, run, scotch_is_there
 from pencilmap.model.base.errors import MachineError
-from pencilmap.model.placement.grid import ProcessGrid, parse_transform
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import parse_transform
 from pencilmap.model.traffic.program import joined, one_phase, pairs_of
 from tests.mapper.test_program_traffic import halo, random_traffic
 

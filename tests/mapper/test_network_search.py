@@ -26,8 +26,9 @@ from pencilmap.model.kinds import judged_routings, kind_of, network_named, routi
 from pencilmap.model.network.graph import from_networkx
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Allocation, Mapping, Site
-from pencilmap.model.placement.grid import ProcessGrid, Transform, all_grids, parse_grid
+from pencilmap.model.placement.grid import ProcessGrid, all_grids, parse_grid
 from pencilmap.model.placement.product import Pattern, Product
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict
 from pencilmap.model.predict.certificates import lower_bound
 from pencilmap.model.traffic.exchange import exchanges

@@ -19,7 +19,8 @@ from pencilmap.model.lines.line_plan import line_time
 from pencilmap.model.lines.line_problem import LineProblem
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Mapping, Site
-from pencilmap.model.placement.grid import ProcessGrid, Transform
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict
 from pencilmap.model.times.costs import Costs
 from tests.mapper.run_records import record, written

@@ -45,8 +45,9 @@ from pencilmap.model.machines.machine import load_machine
 from pencilmap.model.network.graph import from_networkx
 from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.placement.allocation import Allocation, Mapping, Site
-from pencilmap.model.placement.grid import ProcessGrid, Transform
+from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.product import Product, parse_pattern
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.schedules import parse_schedule, two_way as course
 from pencilmap.model.schedules.schedule import Schedule
 from pencilmap.model.times.costs import Costs

@@ -21,7 +21,8 @@ from pencilmap.mapper.studies.scaling import (
 from pencilmap.mapper.studies.threads import messages_of_node
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Mapping
-from pencilmap.model.placement.grid import ProcessGrid, Transform
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.times.scaling import Point, crossing_bytes, fit
 from tests.mapper.run_records import record

@@ -40,8 +40,9 @@ from pencilmap.model.base.errors import GridError, PlacementError
 from pencilmap.model.kinds.torus_routes import DimensionOrder
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Allocation, Site
-from pencilmap.model.placement.grid import ProcessGrid, Transform, all_grids, parse_grid
+from pencilmap.model.placement.grid import ProcessGrid, all_grids, parse_grid
 from pencilmap.model.placement.product import Pattern, Product, RingMap
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict
 from pencilmap.model.traffic.loads import at_once, in_sequence, objective, overlapped
 from tests.model.cases import predict_product, predict_routed

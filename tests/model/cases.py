@@ -11,8 +11,9 @@ from hypothesis import HealthCheck, settings, strategies as st
 from pencilmap.model.decompositions import CUBIC, PENCIL
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Mapping
-from pencilmap.model.placement.grid import ProcessGrid, Transform
+from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.product import Pattern, Product
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import answer
 from pencilmap.model.predict.question import Question
 from pencilmap.model.times.costs import Costs

@@ -16,7 +16,8 @@ from pencilmap.model.kinds.torus_routes import DimensionOrder
 from pencilmap.model.network.graph import from_networkx
 from pencilmap.model.network.torus import parse_torus
 from pencilmap.model.placement.allocation import Mapping
-from pencilmap.model.placement.grid import ProcessGrid, Transform
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict
 from pencilmap.model.traffic.exchange import exchanges
 

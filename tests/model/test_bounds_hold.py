@@ -19,7 +19,8 @@ from pencilmap.model.kinds.torus_routes import DimensionOrder
 from pencilmap.model.network.graph import from_networkx
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Allocation, Mapping, Site
-from pencilmap.model.placement.grid import ProcessGrid, Transform, parse_transform
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import Transform, parse_transform
 from pencilmap.model.predict import predict
 from pencilmap.model.predict.certificates import Bounds, lower_bound, together_bound
 from pencilmap.model.predict.question import worst

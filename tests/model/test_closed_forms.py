@@ -11,8 +11,9 @@ from pencilmap.model.base.errors import ScheduleError
 from pencilmap.model.decompositions import decomposition_named
 from pencilmap.model.network.torus import TIES, Torus, parse_torus
 from pencilmap.model.placement.allocation import Mapping
-from pencilmap.model.placement.grid import ProcessGrid, Transform, parse_transform
+from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.product import Product, parse_pattern, product_of
+from pencilmap.model.placement.transform import Transform, parse_transform
 from pencilmap.model.predict import predict
 from pencilmap.model.predict.question import Question
 from pencilmap.model.schedules.schedule import BACKWARD, DIRECTIONS, FORWARD, PAIR

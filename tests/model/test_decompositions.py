@@ -16,8 +16,9 @@ from pencilmap.model.decompositions import CUBIC, DECOMPOSITIONS, SLAB, Exchange
 from pencilmap.model.kinds import network_named
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Mapping, Site
-from pencilmap.model.placement.grid import TYPES, ProcessGrid, Transform, block_lengths, parse_transform, transform_of
+from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.product import product_of
+from pencilmap.model.placement.transform import TYPES, Transform, block_lengths, parse_transform, transform_of
 from pencilmap.model.predict import predict
 from pencilmap.model.predict.certificates import Bounds
 from pencilmap.model.predict.program import predict_program

@@ -15,7 +15,8 @@ from pencilmap.model.kinds.torus_floors import _dimensions, every_case, floor_of
 from pencilmap.model.kinds.torus_spread import _Program, spread_floor
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Allocation, Mapping, Site
-from pencilmap.model.placement.grid import ProcessGrid, Transform
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict.certificates import Bounds, lower_bound
 from pencilmap.model.predict.question import Question
 from pencilmap.model.traffic.exchange import exchanges

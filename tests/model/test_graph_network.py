@@ -19,7 +19,8 @@ from pencilmap.model.kinds.kind import Kind
 from pencilmap.model.network.graph import from_networkx
 from pencilmap.model.network.network import Arcs, CoordinateNetwork
 from pencilmap.model.placement.allocation import Mapping, Site
-from pencilmap.model.placement.grid import ProcessGrid, Transform
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict
 from pencilmap.model.predict.certificates import Bounds, cut_bound, machine_bound
 from pencilmap.model.predict.question import Question

@@ -17,7 +17,8 @@ from pencilmap.model.kinds.torus_translations import translation_bound
 from pencilmap.model.network.graph import from_networkx
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Allocation, Site
-from pencilmap.model.placement.grid import ProcessGrid, Transform
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict.certificates import Bounds
 
 KNOWN = Path(__file__).with_name("known_bounds.csv")

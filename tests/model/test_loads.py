@@ -11,8 +11,9 @@ from hypothesis import given, strategies as st
 from pencilmap.model.base.errors import RoutingError
 from pencilmap.model.kinds.torus_routes import DimensionOrder, dimension_order_loads
 from pencilmap.model.network.torus import TIES, Torus
-from pencilmap.model.placement.grid import ProcessGrid, Transform
+from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.product import Pattern, Product, parse_pattern, product_of
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict
 from pencilmap.model.predict.certificates import cut_bound, machine_bound
 from pencilmap.model.predict.question import Question

@@ -11,7 +11,8 @@ from pencilmap.model.decompositions import least_crossing
 from pencilmap.model.kinds.torus import _blocks, _distances, _fewest, _fixed_cuts, _moving_planes, _Part
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Allocation, Mapping, Site
-from pencilmap.model.placement.grid import ProcessGrid, Transform
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict.certificates import lower_bound, together_bound
 from tests.model.cases import predict_routed
 

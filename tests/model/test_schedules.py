@@ -16,8 +16,9 @@ from pencilmap.model.decompositions import decomposition_named
 from pencilmap.model.kinds.torus_routes import DimensionOrder
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Site
-from pencilmap.model.placement.grid import ProcessGrid, Transform, parse_grid, parse_transform
+from pencilmap.model.placement.grid import ProcessGrid, parse_grid
 from pencilmap.model.placement.product import Pattern, Product
+from pencilmap.model.placement.transform import Transform, parse_transform
 from pencilmap.model.predict import predict
 from pencilmap.model.predict.question import Question
 from pencilmap.model.schedules import SCHEDULES, best_shares, best_sizes, objectives, overlap_length, parse_schedule

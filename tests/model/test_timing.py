@@ -12,8 +12,9 @@ from pencilmap.mapper.placements import place
 from pencilmap.model.base.errors import MachineError
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Mapping, Site
-from pencilmap.model.placement.grid import ProcessGrid, Transform
+from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.product import Product, parse_pattern
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict
 from pencilmap.model.times.costs import Costs, MessageRange
 from pencilmap.model.times.timing import ExchangeWork, exchange_terms, local_work

@@ -19,8 +19,9 @@ from pencilmap.model.kinds.reading import bandwidths, numbers, whole
 from pencilmap.model.machines.machine import read_machine
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Mapping
-from pencilmap.model.placement.grid import ProcessGrid, all_grids, parse_grid, parse_transform
+from pencilmap.model.placement.grid import ProcessGrid, all_grids, parse_grid
 from pencilmap.model.placement.product import RingMap, effective_length, pattern_of_images, ring_halves, ring_load
+from pencilmap.model.placement.transform import parse_transform
 
 
 @pytest.mark.parametrize("dims, cables", [((1,), 0), ((2,), 1), ((3,), 3), ((4, 4, 4), 192), ((2, 2), 4), ((1, 5), 5)])

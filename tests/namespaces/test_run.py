@@ -16,7 +16,8 @@ from pencilmap.mapper.runs.compare import prediction_of_record
 from pencilmap.model.base.errors import PencilmapError
 from pencilmap.model.network.torus import parse_torus
 from pencilmap.model.placement.allocation import Site
-from pencilmap.model.placement.grid import ProcessGrid, Transform
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.times.costs import Costs
 from pencilmap.scripts.networks.namespaces import experiment
 from pencilmap.scripts.networks.namespaces.experiment import Experiment

@@ -7,7 +7,8 @@ import numpy as np
 from pencilmap.mapper.setting import setting
 from pencilmap.model.kinds import network_named
 from pencilmap.model.placement.allocation import Mapping
-from pencilmap.model.placement.grid import ProcessGrid, Transform
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict
 from pencilmap.model.predict.ranking import quick
 from pencilmap.scripts.command_line.answers import Answer, Launched

@@ -12,7 +12,8 @@ import pytest
 from pencilmap.mapper.placements import as_mapping, place
 from pencilmap.model.network.torus import parse_torus
 from pencilmap.model.placement.allocation import Site
-from pencilmap.model.placement.grid import ProcessGrid, Transform
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.times.costs import Costs
 from tests.mapper.run_records import record
 from tests.patience import patience

@@ -7,7 +7,8 @@ import pytest
 
 from pencilmap.mapper.setting import setting
 from pencilmap.model.decompositions import PENCIL, SLAB
-from pencilmap.model.placement.grid import ProcessGrid, all_grids, parse_transform
+from pencilmap.model.placement.grid import ProcessGrid, all_grids
+from pencilmap.model.placement.transform import parse_transform
 from pencilmap.model.predict.ranking import ranked
 from pencilmap.model.times.costs import Costs
 

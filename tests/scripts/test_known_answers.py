@@ -23,7 +23,8 @@ from pencilmap.mapper.base import progress
 from pencilmap.mapper.placements import as_mapping, place
 from pencilmap.model.network.torus import parse_torus
 from pencilmap.model.placement.allocation import Site
-from pencilmap.model.placement.grid import parse_grid, parse_transform
+from pencilmap.model.placement.grid import parse_grid
+from pencilmap.model.placement.transform import parse_transform
 from pencilmap.model.times.costs import Costs
 from pencilmap.scripts.command_line.cli import main
 from tests.documents import make_folder

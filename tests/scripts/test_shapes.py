@@ -13,7 +13,8 @@ from pencilmap.model.base.errors import GridError
 from pencilmap.model.machines.machine import load_machine, machine_names, machine_partitions
 from pencilmap.model.network.graph import GraphNetwork
 from pencilmap.model.network.torus import Torus
-from pencilmap.model.placement.grid import ProcessGrid, Transform
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict
 from pencilmap.model.times.costs import Costs
 from pencilmap.scripts.pictures import runs

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pencilmap.model.placement.allocation import Mapping
-from pencilmap.model.placement.grid import Transform
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.traffic.exchange import exchanges

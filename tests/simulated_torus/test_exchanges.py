@@ -8,7 +8,7 @@ import pytest
 
 from pencilmap.mapper.runs.compare import compare_records
 from pencilmap.model.kinds.torus_routes import dimension_order_loads
-from pencilmap.model.placement.grid import Transform
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.scripts.networks.simulated import ENVELOPE_BYTES, simulate, simulate_all
 

@@ -18,7 +18,8 @@ from pencilmap.model.base.units import could, milliseconds, parse
 from pencilmap.model.decompositions import PENCIL, decomposition_named
 from pencilmap.model.machines.machine import Machine, load_machine
 from pencilmap.model.network.torus import Torus, as_torus, parse_torus
-from pencilmap.model.placement.grid import Transform, parse_grid, parse_transform, per_node
+from pencilmap.model.placement.grid import parse_grid, per_node
+from pencilmap.model.placement.transform import Transform, parse_transform
 from pencilmap.model.predict import Prediction
 from pencilmap.model.times.costs import Costs
 from pencilmap.scripts.command_line import pages

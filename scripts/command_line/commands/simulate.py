@@ -15,7 +15,7 @@ from pencilmap.mapper.runs.compare import compare_records
 from pencilmap.model.base.errors import GridError
 from pencilmap.model.base.units import parse
 from pencilmap.model.lines.line_problem import LineProblem
-from pencilmap.model.placement.grid import Transform
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict.question import Question
 from pencilmap.model.schedules.schedule import PAIR
 from pencilmap.scripts.command_line import options
@@ -42,7 +42,7 @@ def needed(transform: Transform, runs: int = 1, arrays: int = 1) -> int:
 
     All ranks of a simulation are one process.
 
-    >>> from pencilmap.model.placement.grid import parse_transform
+    >>> from pencilmap.model.placement.transform import parse_transform
     >>> needed(parse_transform("1024")) // 2**30
     64
     """
@@ -68,7 +68,7 @@ def too_large(transform: Transform, runs: int = 1, free: int | None = None, arra
 
     `free` is `available()` by default.
 
-    >>> from pencilmap.model.placement.grid import parse_transform
+    >>> from pencilmap.model.placement.transform import parse_transform
     >>> too_large(parse_transform("1024"), free=16 * 2**30)
     'transform 1024x1024x1024 needs 64.0 GiB, and 16.0 GiB of memory are free'
     """

@@ -20,7 +20,8 @@ from pencilmap.model.base.units import capitalised, milliseconds, parse
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.kinds import network_named
 from pencilmap.model.network.network import Network
-from pencilmap.model.placement.grid import ProcessGrid, Transform, parse_grid, parse_transform
+from pencilmap.model.placement.grid import ProcessGrid, parse_grid
+from pencilmap.model.placement.transform import Transform, parse_transform
 from pencilmap.model.schedules.schedule import PAIR, SEQUENCE
 from pencilmap.scripts.command_line import documents
 from pencilmap.scripts.command_line.comparisons import claims_answer

@@ -28,7 +28,8 @@ from pencilmap.mapper.runs.compare import TOPOLOGY, Comparison, compare_record, 
 from pencilmap.mapper.setting import setting
 from pencilmap.model.kinds import routing
 from pencilmap.model.placement.allocation import Mapping, Site
-from pencilmap.model.placement.grid import ProcessGrid, Transform
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict.program import predict_program
 from pencilmap.model.routing.routes import largest_loads
 from pencilmap.model.schedules.schedule import SEQUENCE

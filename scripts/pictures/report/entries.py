@@ -11,7 +11,7 @@ from pencilmap.mapper.runs.compare import Comparison, compare_record, prediction
 from pencilmap.mapper.runs.records import mapping_of_record, read_records, transform_of_record
 from pencilmap.model.base.units import capitalised, milliseconds
 from pencilmap.model.placement.allocation import Mapping
-from pencilmap.model.placement.grid import Transform
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import Prediction
 from pencilmap.model.predict.question import worst
 from pencilmap.model.predict.ranking import worth

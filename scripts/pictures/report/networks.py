@@ -14,7 +14,7 @@ from pencilmap.model.kinds import routing
 from pencilmap.model.kinds.dragonfly_network import GLOBAL
 from pencilmap.model.network.torus import as_torus
 from pencilmap.model.placement.allocation import Mapping
-from pencilmap.model.placement.grid import Transform
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.loads import LinkLoads
 from pencilmap.model.traffic.program import Traffic

@@ -23,7 +23,7 @@ from pencilmap.mapper.runs.compare import Comparison, compare_published
 from pencilmap.model.base.errors import FigureError
 from pencilmap.model.base.units import amount, capitalised, could, expected_milliseconds, megabytes_per_second, milliseconds
 from pencilmap.model.machines.machine import load_machine
-from pencilmap.model.placement.grid import Transform
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import Prediction
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.pictures import canvas, runs
