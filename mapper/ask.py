@@ -232,6 +232,8 @@ def ask(machine: str | None = None, network: str | PathLike[str] | None = None,
         raise MachineError("`neighbours` counts in the choice of nodes; give their number with `nodes`, or leave it out"
                            if listed_by.count is None else f"`neighbours` counts on cables that the hosts of a leaf, a "
                            f"switch or a group share, and {shape.title} has no such units; leave it out")
+    if among == "":
+        raise MachineError("`among` is empty; name a file of the free nodes, or list them, such as n[1-4]")
     if among is not None and listed_by.count is None:
         raise MachineError("`among` lists nodes of which some are chosen; give their number with `nodes`")
     has_holes = among is not None or failed is not None

@@ -38,7 +38,7 @@ MAX_CORES = 1 << 16
 THIS = "this"  # name of the machine that runs this program, in place of a file
 LSTOPO = ("lstopo-no-graphics", "lstopo")
 SECONDS = 30
-NO_CORES = "has no object of type Core or PU that the job may use"
+NO_CORES = "has no object of type Core or PU that the job may use; give the output of lstopo --of xml"
 
 
 def read_node(name: str | PathLike[str], tasks: int) -> Node:
@@ -136,7 +136,8 @@ def slot_blocks(cores: Sequence[Core], tasks: int) -> tuple[tuple[int, ...], ...
     """
     if not 0 < tasks <= len(cores):
         raise MachineError(f"{counted(tasks, 'task')} per node, but the node has {counted(len(cores), 'core')}; give at "
-                           f"most {len(cores)} as `tasks_per_node`, a core for each task")
+                           f"most {len(cores)} as `tasks_per_node`, a core for each task, and more nodes with `network` if "
+                           "the ranks need them")
     levels = ([(core.package, core.numa) for core in cores], [core.package for core in cores], [0] * len(cores))
     level = next(level for level in levels if len(set(level)) <= tasks)
     domains = [[i for i, each in enumerate(level) if each == one] for one in dict.fromkeys(level)]

@@ -172,11 +172,14 @@ def plan(where: Question, *, by: str = TRANSFORM, effort: str = "normal",
     wanted = Wanted(first, by=by, effort=effort, decompositions=decompositions, grids=grids,
                      placements=placements, exchanges=exchanges, schedules=schedules)
     within = within or search_of(effort, seed, seconds)
-    if any(other.among for other in others or (where,)):
+    free = [other for other in others or (where,) if other.among]
+    if free:
         others = [site for other in others or (where,) for site in sites(other, _typical(other, grids))]
     with part(0, BEFORE_SEARCH if wanted.searches else 1):
         searched, left_out = _of_shapes(wanted, [_on_shape(first, shape) for shape in others], top or TOP[effort]) \
             if others else (wanted.first(first), ())
+    if free:
+        searched += _on_nodes_of_best(wanted, where, free, searched)
     leaders = wanted.leaders(searched)
     best = wanted.ranked(searched)[0]
     searched = [*searched, *(c for leader in leaders for c in wanted.scheduled(leader)),
@@ -257,6 +260,15 @@ def under_every_rule(question: Question, placement: Placement, name: str | None 
 def _typical(where: Question, grids: Sequence[ProcessGrid] | None) -> ProcessGrid:
     """Return the grid for which choices of nodes are compared first: the only one, or the squarest."""
     return min(grids or all_grids(where.n_slots, PENCIL), key=lambda grid: max(grid.shape))
+
+
+def _on_nodes_of_best(wanted: Wanted, where: Question, free: Sequence[Question], choices: list[Choice]) -> list[Choice]:
+    """Return the first choices on the nodes that are best for the best grid so far, if it was not the typical one."""
+    best = (_kindest(where, [*choices], ()) if where.neighbours else wanted.ranked(choices))[0]
+    tried = {site_key(choice.where) for choice in choices}
+    more = [site for other in free if other.n_slots == best.where.n_slots and best.grid != _typical(other, wanted.grids)
+            for site in sites(with_tasks(other, best.where.tasks_per_node), best.grid) if site_key(site) not in tried]
+    return [choice for site in more for choice in wanted.first(_on_shape(wanted.where, site))]
 
 
 def _on_own_nodes(wanted: Wanted, where: Question, choices: list[Choice], within: Search) -> dict[str, Choice]:

@@ -446,6 +446,9 @@ class Transform:
                             f"transform at most {MOST_FIELDS:,} fields")
         if min(self.nx, self.ny, self.nz) < 1:
             raise GridError(f"transform {self} has an empty axis; every extent must be 1 or more")
+        for axis, n, kind in zip(AXES, (self.nx, self.ny, self.nz), (self.kinds.x, self.kinds.y, self.kinds.z)):
+            if kind == "dct1" and n < 2:
+                raise GridError(f"transform {self} has 1 point along {axis}; dct1 needs at least 2")
         if self.points is not None and min(self.points) < 1:
             raise GridError(f"transform {self} has an axis without points")
         if self.sent is not None and (self.sent, self.precision) != ("single", "double"):
@@ -642,9 +645,10 @@ def _padded(plain: Transform, words: re.Match[str]) -> Transform:
         factor = 0
     n = plain.nx, plain.ny, plain.nz
     points = tuple(ceil(one * factor - 1e-6) for one in n) if words[1] else tuple(map(int, words.groups()[1:]))
-    if any(m < one or (m > one and not may) for m, one, may in zip(points, n, plain.kinds.padded)):
+    allowed = tuple(max(m, one) if may else one for m, one, may in zip(points, n, plain.kinds.padded))
+    if points != allowed:
         raise GridError(f"{words[0]} of transform {plain}: only DFTs are padded, to at least as many points as modes; give "
-                        "e.g. 64:r2c:padding=1.5 or 64:points=96x96x64")
+                        f"e.g. 64:r2c:padding=1.5 or points={'x'.join(map(str, allowed))}")
     x, y, z = points
     return replace(plain, points=None if points == n else (x, y, z))
 

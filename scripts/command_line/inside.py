@@ -61,8 +61,8 @@ def placed_inside(mapping: Mapping, messages: Messages, job: Job, form: str, wit
         return None
     binds = format_named(form).binds
     if within and not binds:
-        raise MapfileError(f"format {form} binds no ranks to cores; with `node` write one of "
-                           f"{', '.join(name for name, other in FORMATS.items() if other.binds)}")
+        raise MapfileError(f"format {form} binds no ranks to cores; write one of "
+                           f"{', '.join(name for name, other in FORMATS.items() if other.binds)} with `node`")
     return place_inside(mapping, messages, job, binds == NODE, within, in_bytes)
 
 

@@ -30,6 +30,7 @@ from pencilmap.mapper.programs import place_program, traffic_of
 from pencilmap.model.base.units import counted
 from pencilmap.model.placement.allocation import Mapping
 from pencilmap.model.predict.certificates import certificate
+from pencilmap.model.predict.program import predict_program
 from pencilmap.model.predict.question import Question
 from pencilmap.scripts.command_line.options import format_of_launcher
 from pencilmap.scripts.command_line.predictions import factor, gain
@@ -140,10 +141,20 @@ def program_on_nodes(where: Question, file: str) -> tuple[Question, str]:
     """
     traffic = traffic_of(where, file if exists(file) else file.partition("=")[2] or file)
 
-    def cost(here: Question) -> float:
-        return min(p.link_bytes for p in place_program(here, traffic, (BEST,), here.routing, "quick").predictions)
+    placed = {site_key(here): (here, place_program(here, traffic, (BEST,), here.routing, "quick"))
+              for here in (*sites_of_program(where, traffic), *own_choices(where).values())}
+    best, found = min(placed.values(), key=lambda each: each[1].best[1].link_bytes)
+    (mapping, prediction), nodes = found.best, best.site.allocation.nodes
+    least = prediction.link_bytes
 
-    least, best = min(((cost(here), here) for here in sites_of_program(where, traffic)), key=lambda each: each[0])
+    def cost(here: Question) -> float:
+        """Return the least load of a choice of nodes, also of the best placement on the nodes in the same places."""
+        moved = here.site.allocation.nodes[np.searchsorted(nodes, mapping.node_of_rank)]
+        same = Mapping(mapping.network, mapping.grid, mapping.tasks_per_node, moved, mapping.slot_of_rank, BEST)
+        return min(placed[site_key(here)][1].best[1].link_bytes,
+                   predict_program(same, traffic, here.routing, adaptive=True).link_bytes)
+
+    best = next(here for here, _ in placed.values() if cost(here) <= least)
     said = [f"takes {words_of_nodes(own)} by itself ({setting}): {factor(least / cost(own) if least else 1.0)} "
             "if other jobs are quiet" if site_key(own) != site_key(best) else f"takes these nodes by itself ({setting})"
             for setting, own in own_choices(where).items()]

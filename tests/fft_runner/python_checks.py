@@ -246,7 +246,8 @@ def check_operators(kind, precision, schedule):
                            ("has Chebyshev polynomials along x", {"type": "chebyshev"}),
                            ("take derivative() for each axis", {"type": "dst1,c2c,r2c"})):
         with plan_of(**choices) as plan:
-            refused(words, gradient, plan, plan.empty("output"))
+            for operator in (gradient, laplacian)[:1 + ("derivative()" not in words)]:
+                refused(words, operator, plan, plan.empty("output"))
 
 
 def points_of(kind, n, length):
@@ -301,6 +302,19 @@ def operators():
     with plan_of(GRIDS[-1], type="c2c,c2c,dct2") as plan:
         if comm.size > 1:
             refused("make z the last of order", derivative, plan, plan.empty("output"), 2)
+    for type in ("none,c2c,r2c", "chebyshev"):  # along y a derivative needs nothing of x
+        with plan_of(shape=(9, 8, 10), type=type) as plan:
+            given = whole(1, "r2c", plan.extents)[0]
+            odd = 1j * np.array([0, 1, 2, 3, 0, -3, -2, -1])[:, None]
+            slope = np.fft.ifft(np.fft.fft(given, axis=1) * odd, axis=1).real
+            got = plan.backward(derivative(plan, plan.forward(given[plan.part("input")]), 1), norm="1/N")
+            assert far(got, slope[plan.part("input")], slope) < 1e-12 and derivative_plan(plan, 1)[0] == plan.extents
+            for axis in (-1, 3, "x", 1.0):
+                refused(f"unknown {axis!r}; known: 0, 1, 2", derivative, plan, plan.empty("output"), axis)
+                refused(f"unknown {axis!r}; known: 0, 1, 2", derivative_plan, plan, axis)
+    with plan_of(shape=(2, 8, 10), type="dct1,c2c,r2c") as plan:
+        refused("give 3 points or more", derivative, plan, plan.empty("output"), 0)
+        refused("give 3 points or more", derivative_plan, plan, 0)
     for case in (("c2c", "double", "sequence"), ("r2c", "single", "sequence"), ("r2c", "double", "two-way")):
         check_operators(*case)
 

@@ -56,7 +56,7 @@ ARGUMENTS = [  # ranks, arguments, pattern of the message
     (4, [*PLAIN, "--machine-torus", "2x2:axes=xx"], "torus '2x2:axes=xx' is not understood"),
     (4, [*PLAIN, "--mapfile", "some.map"], "--mapfile needs --machine-torus"),
     *((1, [*CUBE, "--grid", "1x1", *words.split()], part) for words, part in [
-        ("--type fft", f"unknown type 'fft'; known: {', '.join(TYPES)}"),
+        ("--type fft", f"unknown type 'fft'; known: {', '.join(TYPES)}, and a kind for each of x, y and z"),
         ("--precision half", "unknown precision 'half'; known: double, single"),
         ("--layout tiled", "unknown layout 'tiled'; known: natural, stride1"),
         ("--type c2r --direction forward", "c2r is backward; use r2c for forward"),

@@ -227,6 +227,7 @@ def test_map_writes_files_that_bind_and_check_reads_them(pencilmap, pencilmap_js
             assert checked == written["inside"]
             said = "Inside the nodes" if where else f"{ranks} is valid, with"
             assert f"{said} {gain:.2f}x fewer bytes times hops" in pencilmap("check", ranks, *asked, "-f", form)[1]
+        assert ("warning the file names no cores" in pencilmap("check", ranks, *asked, "-f", form)[1]) == (form == "slurm")
         text = written["launch"] + ranks.read_text()
         assert ("=user:" in text, "--cpu-bind=mask_cpu:0x" in text, "slot=" in text) == (
             form == "hydra", form in ("slurm", "cray"), form.startswith("openmpi"))
@@ -250,7 +251,7 @@ def test_map_places_a_transform_inside_its_nodes(pencilmap, pencilmap_json, node
 
 
 REFUSED = {
-    "format": ({"-f": "flux"}, "format flux binds no ranks to cores; with --node write one of "),
+    "format": ({"-f": "flux"}, "format flux binds no ranks to cores; write one of "),
     "number": ({"--node": "4"}, "--node 4 is no file of a node; give the output of lstopo --of xml, and a number of "
                "nodes as --nodes"),
     "cores": ({"-t": "17"}, "17 tasks per node, but the node has 16 cores"),

@@ -19,7 +19,7 @@ from pencilmap.model.base.errors import MachineError, MapfileError, PartitionErr
 from pencilmap.model.kinds import kind_of, network_named
 from pencilmap.model.placement.allocation import Allocation, Mapping, Site
 from pencilmap.model.predict import answer
-from pencilmap.scripts.command_line.node_choices import SCHEDULERS, words_of_nodes
+from pencilmap.scripts.command_line.node_choices import SCHEDULERS, program_on_nodes, words_of_nodes
 from tests.mapper.test_recognised_networks import cables, read, relabelled
 
 TREES = ((4, 4, (2, 4)), (5, 4, (3, 3)), (6, 4, (2, 4)), (5, 3, (2, 3)))  # leaves, hosts, grid
@@ -55,6 +55,26 @@ def test_plans_reach_the_least_cost_of_every_choice_and_placement(leaves, hosts,
         [own] = found.own.values()
         assert own.worth >= found.best.worth * (1 - 1e-9)
         assert list(found.own) == list(own_choices(question)) == ["topology/flat, topology/tree or topology/block"]
+
+
+def test_nodes_are_those_of_the_best_grid_without_its_name(tmp_path):
+    """The squarest grid, for which choices are compared first, is as fast with other nodes; that of the bound is faster."""
+    free = [16 * leaf + n for leaf, most in enumerate((16, 16, 8, 4, 16, 16, 16, 14)) for n in range(most)]
+    network = "fat-tree:leaves=8,hosts=16,up=8"
+    (tmp_path / "free").write_text("\n".join(Hosts(network_named(network)).names(np.array(free))))
+    question = ask(network=network, nodes=64, among=tmp_path / "free", fft="256", bandwidth="12.5 GB/s")
+    best = plan(question, effort="quick").best
+    assert best.worth == plan(question, effort="quick", grids=[best.grid]).best.worth
+    assert max(np.bincount(best.where.site.allocation.nodes // 16)) <= 9
+
+
+def test_slurms_nodes_of_one_leaf_are_not_slower_for_a_program(tmp_path):
+    """Links of the hosts alone carry messages inside a leaf, so any placement on several leaves does as well on one."""
+    for seed in range(4):
+        sent = np.random.default_rng(seed).integers(0, 1000, (16, 16)) * (1 - np.eye(16, dtype=int))
+        (tmp_path / "sent").write_text("".join(f"{a} {b} {n}\n" for (a, b), n in np.ndenumerate(sent) if n))
+        question = ask(network="fat-tree:leaves=3,hosts=6,up=6", nodes=6, tasks_per_node=3, idle=True)
+        assert "takes these nodes by itself" in program_on_nodes(question, str(tmp_path / "sent"))[1]
 
 
 def test_nodes_of_a_tree_that_lacks_a_cable_are_chosen_by_its_leaves():
@@ -237,6 +257,8 @@ def test_too_few_free_nodes_are_refused(tmp_path):
                                 ("give their number with `nodes`", None, MachineError)):
         with pytest.raises(error, match=words):
             ask(network=network, nodes=nodes, among=tmp_path / "free")
+    with pytest.raises(MachineError, match="`among` is empty"):  # a variable of the shell that is not set
+        ask(network=network, nodes=4, among="")
     for share in (float("nan"), 2):
         with pytest.raises(MachineError, match="from 0 to 1"):
             ask(network=network, nodes=4, neighbours=share)

@@ -111,11 +111,14 @@ def test_of_a_half_spectrum_some_tasks_hold_nothing():
 
 def test_an_unknown_type_is_refused_by_the_value_itself():
     for kind, said in (("fft", "known are c2c"), ("dct1,c2c", "known are c2c"), ("dct1,c2c,dct5", "'dct5' is unknown"),
-                       ("r2c,c2c,c2c", "give r2c along z"), ("dct1,c2c,r2c:padding=1.5", "only DFTs are padded")):
+                       ("r2c,c2c,c2c", "give r2c along z"),
+                       ("dct1,c2c,r2c:padding=1.5", "only DFTs are padded.* or points=8x12x12")):
         with pytest.raises(GridError, match=said):
             parse_transform(f"8:{kind}")
     with pytest.raises(GridError, match="known are c2c"):
         Transform(8, 8, 8, type="fft")
+    with pytest.raises(GridError, match="1 point along y; dct1 needs at least 2"):
+        parse_transform("8x1x8:none,dct1,r2c")
 
 
 NETWORKS = ("8", "8:mesh", "4x2", "2x2x2", "4x2:twisted", "4", "fat-tree:leaves=4,hosts=2,up=1", "hyperx:2x2,hosts=2",

@@ -5,7 +5,7 @@
 >>> with Plan((128, 128, 128), type="r2c") as plan:                                            # doctest: +SKIP
 ...     slopes = [plan.backward(part) / plan.scale for part in gradient(plan, plan.forward(f))]
 
-All functions take the output of a plan that transforms all axes, by DFTs, cosines or sines, and are local. Plans of two
+All functions but `derivative` need a plan that transforms all axes, by DFTs, cosines or sines. They are local. Plans of two
 dimensions have x and y in place of x, y and z. `lengths` are the periods of axes with a DFT, and the distances between the
 walls of axes with cosines or sines: (n - 1) grid steps for ``dct1``, (n + 1) for ``dst1``, n for the other kinds. Odd
 derivatives of the wave with two points a period, which exists for even extents and some cosines and sines, will be 0. If the
@@ -73,11 +73,7 @@ def wavenumbers(plan: Plan, lengths: Lengths = WHOLE, part: int = 0) -> tuple[ND
 
 
 def _check(plan: Plan, given: Any, waves: Sequence[NDArray[np.float64]], vector: bool) -> None:
-    """Refuse plans without a derivative along an axis, and anything but a spectrum of this rank, or a vector of spectra,
-    which NumPy might broadcast.
-    """
-    for axis in range(len(waves)):
-        _kind_along(plan, axis)
+    """Refuse anything but a spectrum of this rank, or a vector of spectra, which NumPy might broadcast."""
     shape, numbers = tuple(k.size for k in waves), plan.dtype("output").kind
     right = isinstance(given, np.ndarray) and given.dtype.kind == numbers
     if right and given.shape[-len(shape):] == shape and (not vector or given.shape[:-len(shape)] == (len(shape),)):
@@ -106,8 +102,10 @@ def derivative_plan(plan: Plan, axis: int) -> tuple[tuple[int, ...], str]:
     ...     derivative_plan(plan, 0)
     ((7, 8, 10), 'dst1,c2c,r2c')
     """
-    _kind_along(plan, axis)
     names, shape = [], list(plan.extents)
+    if _kind_along(plan, axis) == ("cosine", 1) and shape[axis] == 2:
+        raise PencilfftError(f"{plan!r} has the points of {'xyz'[axis]} on the walls, where the derivative of cosines is 0; "
+                             "give 3 points or more")
     for at in range(len(shape)):
         kind, number = plan.line_of(at)
         if at == axis and number == 1:
@@ -147,7 +145,7 @@ def _slope(plan: Plan, given: Array, axis: int, k: NDArray[np.float64], back: bo
 
 def _check_equal_extents(plan: Plan) -> None:
     for axis in range(len(plan.extents)):
-        if plan.line_of(axis)[1] == 1:
+        if _kind_along(plan, axis)[1] == 1:
             raise PencilfftError(f"{plan!r} has kind I along {'xyz'[axis]}, whose derivative has other extents; take "
                                  "derivative() for each axis")
 
@@ -162,6 +160,8 @@ def _odd(plan: Plan, given: Any, vector: bool, lengths: Lengths, part: int) -> t
 
 def _squares(plan: Plan, given: Any, lengths: Lengths, part: int) -> NDArray[np.float64]:
     k = wavenumbers(plan, lengths, part)
+    for axis in range(len(k)):
+        _kind_along(plan, axis)
     _check(plan, given, k, vector=False)
     return np.asarray(sum(one**2 for one in k))
 
@@ -181,8 +181,9 @@ def derivative(plan: Plan, f_hat: Array, axis: int, lengths: Lengths = WHOLE, pa
     Raises
     ------
     PencilfftError
-        If the axis is not transformed, or has cosines or sines of kind I or II and is divided over ranks.
+        If the axis is not transformed, has `dct1` of two points, or has kind I or II and is divided over ranks.
     """
+    derivative_plan(plan, axis)  # may refuse the axis
     return _slope(plan, f_hat, axis, _odd(plan, f_hat, False, lengths, part)[axis])
 
 

@@ -227,7 +227,7 @@ class _Queries(_Handled):
         tuple of str and int
             ``none``, ``dft``, ``r2c``, ``cosine`` or ``sine``, and for the last two the number, 1 to 4; else 0.
         """
-        line = _asked("line_of", self._alive(), _Line(), _integer(axis, "axis", 32))
+        line = _asked("line_of", self._alive(), _Line(), _known({n: n for n in range(len(self._extents))}, axis))
         return LINE_KINDS[line.kind], line.number
 
     def exchange_chosen(self, exchange: str) -> str:

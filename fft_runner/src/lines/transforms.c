@@ -61,6 +61,18 @@ static const char *letters_of(const struct pf_transform *t)
     return t->axes->dimensions == 2 ? "x and y" : "x, y and z";
 }
 
+static const char *list_of(const struct pf_transform *t)
+{
+    return t->axes->dimensions == 2 ? "dct1,r2c" : "dct1,c2c,r2c";
+}
+
+static int refuse_type(const struct pf_transform *t)
+{
+    char known[PF_MESSAGE_SIZE];
+    snprintf(known, sizeof known, "%s", pf_message());
+    return pf_fail(PENCILFFT_UNKNOWN_NAME, "%.400s, and a kind for each of %s, as in %s", known, letters_of(t), list_of(t));
+}
+
 /* The kinds along the caller's axes. */
 static int take_words(char word[3][WORD], struct pf_transform *t)
 {
@@ -79,7 +91,7 @@ static int take_list(const char *type, struct pf_transform *t)
     if (split(type, t->axes->dimensions, word))
         return take_words(word, t);
     return pf_fail(PENCILFFT_UNKNOWN_NAME, "type '%.60s' is not understood; give a kind for each of %s, as in %s", type,
-                   letters_of(t), t->axes->dimensions == 2 ? "dct1,r2c" : "dct1,c2c,r2c");
+                   letters_of(t), list_of(t));
 }
 
 /* "2,2,2" or "c1,s1,2" in place of the kinds of a type of cosines or sines. */
@@ -227,7 +239,7 @@ static int take_lines(const pencilfft_desc *desc, struct pf_transform *t)
 {
     if (!desc->type || !strchr(desc->type, ',')) {
         const struct type *type = pf_table_find(&pf_types, desc->type);
-        return type ? take_short_name(desc, type, t) : PENCILFFT_UNKNOWN_NAME;
+        return type ? take_short_name(desc, type, t) : refuse_type(t);
     }
     const char *skip = desc->skip && *desc->skip ? desc->skip : NULL, *given = desc->kinds ? desc->kinds : skip;
     if (given)

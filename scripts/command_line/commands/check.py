@@ -95,6 +95,9 @@ def command(file: str, where: Question, grid: str | None, format_name: str | Non
     accepted = [launcher for launcher, why in (judged | simulated).items() if not why]
     verdicts = [*([("valid", f"for {', '.join(accepted)} (format {formats})")] if accepted else []),
                 *(("warning", f"not valid for {launcher}: {why}") for launcher, why in judged.items() if why)]
+    if node and READABLE[format_name].read(document, job).slot is None:
+        verdicts.append(("warning", "the file names no cores: the ranks of a node are taken core after core, but the launch "
+                                    "line decides"))
     about = {"file": file, "format": format_name, "valid": True, "valid_for": accepted}
     if known is not None and traffic:
         inner = inside.placed_inside(mapping, messages_of_program(known), job, format_name, None)
