@@ -4,7 +4,7 @@
 - on tori with holes or idle slots the local search;
 - on a whole twisted torus digit bases, see `pencilmap.mapper.seeds.twisted_torus`;
 - on every other network, and on twisted tori with holes, idle slots or uneven blocks, the search of
-  `pencilmap.mapper.searches.network_search`.
+  `pencilmap.mapper.searches.network_search`, which under another routing than the default follows all others, too.
 
 Digit patterns and ring maps are searched exactly at any size. Tilings, for exchanges in sequence, and the local search take
 some seconds, on as many slots and messages as the constants say. They will be left out if a bound proves the product
@@ -119,18 +119,19 @@ def candidates(site: Site, grid: ProcessGrid, objective: Objective | None = None
                 for candidate in candidates(site, *one, within, rules, transform, robust)]
     if not site.network.has_products:
         return _without_products(site, grid, objective, within, rules, uneven)
+    turns = _is_unusual(site, rules) and within.budget and is_searched(site, grid, uneven)
+    if turns and (twin := seeds_of(site.network).twin(site)):  # 6x4 is 4x6 unless messages take one dimension first
+        return [*_on_twin(twin, site, grid, objective, within, rules, uneven)]
     if is_whole:
-        turns = _is_unusual(site, rules) and within.budget and is_searched(site, grid, uneven)
-        if turns and (twin := seeds_of(site.network).twin(site)):  # 6x4 is 4x6 unless messages take one dimension first
-            return [*_on_twin(twin, site, grid, objective, within, rules, uneven)]
-        torus = _on_whole_torus(site, grid, objective, within, uneven, robust)
-        return _with_routes(torus, site, grid, objective, within, rules, uneven) if turns else torus
-    if not within.budget or not is_searched(site, grid, transform):
+        placements = _on_whole_torus(site, grid, objective, within, uneven, robust)
+    elif not within.budget or not is_searched(site, grid, transform):
         return _unsearched(site, grid, objective, within)
-    from pencilmap.mapper.searches.annealing import work_of_swap  # numba is loaded only for a search
+    else:
+        from pencilmap.mapper.searches.annealing import work_of_swap  # numba is loaded only for a search
 
-    few = within.at_most(MOST_SWAPS * grid.n_tasks * work_of_swap(grid))
-    return [*_filled(site, grid), searched(site, grid, few, objective, robust, uneven)]
+        few = within.at_most(MOST_SWAPS * grid.n_tasks * work_of_swap(grid))
+        placements = [*_filled(site, grid), searched(site, grid, few, objective, robust, uneven)]
+    return _with_routes(placements, site, grid, objective, within, rules, uneven) if turns else placements
 
 
 def _is_whole(site: Site, grid: ProcessGrid) -> bool:

@@ -20,7 +20,7 @@ from pencilmap.model.kinds.fat_tree import FatTree, fat_tree
 from pencilmap.model.kinds.reading import Hosts
 from pencilmap.model.network.graph import GraphNetwork, from_networkx
 from pencilmap.model.network.torus import parse_torus
-from pencilmap.model.placement.allocation import Mapping, Site
+from pencilmap.model.placement.allocation import Allocation, Mapping, Site
 from pencilmap.model.placement.grid import ProcessGrid, parse_grid
 from pencilmap.model.predict.certificates import lower_bound
 from pencilmap.model.traffic.exchange import exchanges
@@ -187,6 +187,16 @@ def test_the_best_placement_costs_as_much_as_that_of_the_named_network(text, sha
         graph = relabelled(named, seed)
         found = cost_of_best(read(graph, form), shape, rule)
         assert found == pytest.approx(wanted, rel=0.005)
+
+
+def test_a_torus_with_holes_is_searched_under_the_routing_asked_for():
+    torus = parse_torus("4x6")
+    site, grid = Site(torus, allocation=Allocation(torus).without([3, 10, 17, 20])), ProcessGrid(4, 5)
+    rule = "optimal-minimal"
+    usual, ours = (candidates(site, grid, within=Search(20_000), rules=rules)[-1] for rules in ((), (rule,)))
+    costs = [in_sequence(2).of_loads(routed_joint(torus, exchanges(grid), placed.ends, routing(rule, torus)))
+             for placed in (usual, ours)]
+    assert costs[1] < costs[0]
 
 
 @pytest.mark.parametrize("text, other", [("6x4:mesh", "4x6:mesh"), ("4x4", "hypercube:4"), ("4x2x2:mesh", "2x2x4:mesh")])
