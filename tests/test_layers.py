@@ -255,7 +255,7 @@ def traced(run):
 
 
 @pytest.mark.parametrize("words, most_files, most_levels", [
-    ("predict -m bluegene-l -n 512 -g 8x64 -p box:2x2x2", 59, 14),
+    ("predict -m bluegene-l -n 512 -g 8x64 -p box:2x2x2", 60, 14),
     ("map --network 4x4:mesh --bandwidth 1GB/s -n 64 -g 4x4 -f bgl -o FILE", 70, 17)])
 def test_a_command_passes_few_files_and_levels(words, most_files, most_levels, tmp_path):
     """A reader follows an answer through these files. The limits are those of its design."""

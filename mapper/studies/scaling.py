@@ -12,7 +12,7 @@ from typing import Any
 from pencilmap.mapper.runs.records import Record, transform_of_record
 from pencilmap.model.base.errors import RecordError
 from pencilmap.model.base.reading import LARGEST, SMALLEST, read_whole, reading
-from pencilmap.model.placement.grid import MOST_POINTS
+from pencilmap.model.placement.transform import MOST_POINTS
 from pencilmap.model.schedules.schedule import PAIR
 from pencilmap.model.times.published import bluegene_l_512, p3dfft_2012
 from pencilmap.model.times.scaling import Point

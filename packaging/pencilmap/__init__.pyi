@@ -26,6 +26,6 @@ from .model.placement.product import Product as Product
 from .model.kinds import ROUTINGS as ROUTINGS
 from .model.schedules import SCHEDULES as SCHEDULES, parse_schedule as parse_schedule
 from .model.network.torus import Torus as Torus, parse_torus as parse_torus
-from .model.placement.grid import Transform as Transform, parse_transform as parse_transform
+from .model.placement.transform import Transform as Transform, parse_transform as parse_transform
 
 __version__: str

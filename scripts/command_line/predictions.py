@@ -9,16 +9,15 @@ from typing import Any, TypeAlias
 
 import click
 
-from pencilmap.mapper.studies.threads import Shared
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
-from pencilmap.model.base.units import could, counted, expected_milliseconds, milliseconds
+from pencilmap.model.base.units import could, expected_milliseconds, milliseconds
 from pencilmap.model.predict import Prediction, under
 from pencilmap.model.predict.question import ExchangePrediction, Question
 from pencilmap.model.predict.ranking import FIGURES, TRANSFORM, uncounted, worth
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.model.times.expected import no_range
 from pencilmap.model.times.timing import TimeTerms
-from pencilmap.scripts.command_line.tables import LEAST_TEXT, broken, fitted, labelled, lengths, print_table, say
+from pencilmap.scripts.command_line.tables import LEAST_TEXT, broken, fitted, labelled, lengths, print_table
 
 IDLE, MOST_IDLE = "*", 4  # mark of a grid with idle tasks; their number is given for up to this many such grids
 LINKS = {  # word of a note: the page that explains it
@@ -469,15 +468,15 @@ def _sums(predictions: Sequence[Prediction]) -> Cells:
     """Columns and cells: a row for each prediction, in sequence."""
     columns, key = _key(predictions)
     return _table([*columns, ">load", ">lower\nbound", ">links", ">exchanges", ">total", ">links could\ngain"], [
-        [*key(p), _load(p, p.cost), _load(p, p.lower_bound.value), _time(p.t_s), _time(p.time_s), _time(p.total_s),
-         _could(p, TRANSFORM, False)] for p in predictions])
+        [*key(p), _load(p, p.cost), _load(p, p.lower_bound.value), time_cell(p.t_s), time_cell(p.time_s),
+         time_cell(p.total_s), _could(p, TRANSFORM, False)] for p in predictions])
 
 
 def _scheduled(predictions: Sequence[Prediction]) -> Cells:
     """Columns and cells: a row for each prediction, under its schedule; none if all are in sequence."""
     columns, key = _key(predictions)
     return _table([*columns, "schedule", ">load", ">links", ">exchanges"], [
-        [*key(p), broken(e.schedule, LEAST_TEXT), _load(p, e.cost), _time(e.t_s), _time(e.time_s)]
+        [*key(p), broken(e.schedule, LEAST_TEXT), _load(p, e.cost), time_cell(e.t_s), time_cell(e.time_s)]
         for p in predictions if is_scheduled(p) for e in [exchanges_of(p)]])
 
 
@@ -487,13 +486,14 @@ def _messages(predictions: Sequence[Prediction]) -> Cells:
     ranged = any(p.likely for p in predictions)
     return _table([*columns, "exchange", ">links", ">time", *[">range"] * ranged, ">messages", ">bytes\neach",
                    "busiest link"], [
-        [*key(p), stage.name, _time(stage.t_s), _time(stage.time_s), *[_move_range(p, stage)] * ranged,
+        [*key(p), stage.name, time_cell(stage.t_s), time_cell(stage.time_s), *[move_range(p, stage)] * ranged,
          "-" if stage.work is None else stage.work.messages,
          f"{stage.work.message_bytes:.0f}" if stage.work and stage.work.messages else "-",
          str(stage.busiest or "-")] for p in predictions for stage in p.moves])
 
 
-def _move_range(p: Prediction, move: ExchangePrediction) -> str:
+def move_range(p: Prediction, move: ExchangePrediction) -> str:
+    """Return a cell with the range of an exchange, "-" without one."""
     result = p.move_range_s(move)
     return expected_milliseconds(result) if result else "-"
 
@@ -558,52 +558,6 @@ def is_scheduled(p: Prediction) -> bool:
     return p.schedule is not None and (p.schedule.name != SEQUENCE or p.schedule.transforms > 1)
 
 
-def terms_table(rows_of: Sequence[Row]) -> None:
-    """Print every term of the time model, for each exchange and for computing; "-" if the machine's figure is unknown."""
-    names, local = ["link", "contention", "injection", "start", "messages", "hops"], ["FFT", "memory"]
-    several = len({row.prediction.routing for row in rows_of}) > 1
-    for row in rows_of:
-        p = row.prediction
-        columns = [stage.name for stage in p.moves] + (["computing"] if p.local else [])
-        cells = [[milliseconds(value) for value in stage.terms.as_dict().values()] if stage.terms else ["-"] * len(names)
-                 for stage in p.moves]
-        rows = [[name, *(cell[k] for cell in cells), *(["-"] if p.local else [])] for k, name in enumerate(names)]
-        if p.local:
-            rows += [[name, *["-"] * len(cells), milliseconds(value)]
-                     for name, value in zip(local, p.local.as_dict().values())]
-        rows.append(["time", *(milliseconds(stage.time_s) for stage in p.moves),
-                     *([milliseconds(p.local.time_s)] if p.local else [])])
-        if p.likely:
-            rows.append(["range", *(_move_range(p, stage) for stage in p.moves), *(["-"] if p.local else [])])
-        total = f": {milliseconds(p.total_s)} in total" if p.total_s else ""
-        routing = f" under {p.routing}" if several else ""
-        print_table(f"{p.grid} {row.title}{routing}{total}", ["term", *(f">{name}" for name in columns)], rows)
-    say("time = max(link + contention, injection) + start + messages + hops")
-
-
-def threads_table(choices: Sequence[Shared], time_of: Callable[[Prediction], float | None]) -> None:
-    """Print the same cores as tasks and as threads, side by side."""
-    columns = [">tasks/\nnode", ">threads", "grid", ">predicted", ">messages\na node", ">bytes\neach", ">MB a\nnode",
-               ">table\nentries"]
-    print_table("the same cores as tasks or threads", columns, [
-        [s.tasks, s.threads, str(s.prediction.grid), _time(time_of(s.prediction)), s.messages,
-         f"{s.message_bytes:.0f}", f"{s.node_bytes / 1e6:.4g}", s.peers] for s in choices],
-        ["messages to other nodes; MB: the array before and after an exchange; threads are",
-         "taken to compute as fast as tasks, and what they cost each other is left out"])
-
-
-def _time(seconds: float | None) -> str:
+def time_cell(seconds: float | None) -> str:
+    """Return a cell with milliseconds, "-" if they are unknown."""
     return "-" if seconds is None else milliseconds(seconds)
-
-
-def halo_table(predictions: Sequence[Prediction]) -> None:
-    """Print a single halo of each prediction, in order, equal lines once; nothing without halos."""
-    halos = [(p, p.halo.stage, p.halo.halo.width) for p in predictions if p.halo]
-    rows = dict.fromkeys((str(p.grid), p.placement, str(h.work.messages) if h.work else "-",
-                          f"{h.work.task_bytes:.0f}" if h.work else "-", milliseconds(h.t_s), milliseconds(h.time_s),
-                          str(h.busiest or "-")) for p, h, _ in halos)
-    if halos:
-        columns = ["grid", "placement", ">messages", ">off-node\nbytes", ">link time", ">predicted", "busiest link"]
-        print_table(f"halo of {counted(halos[0][2], 'plane')}",
-                    *fitted(columns, list(map(list, rows)), ["busiest link", ">link time"]),
-                    ["no range: halos not measured"] * any(h.time_s is not None for _, h, _ in halos), folds=True)

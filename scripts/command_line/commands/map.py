@@ -23,7 +23,7 @@ from pencilmap.model.placement.allocation import Mapping, Placement, slots_in_or
 from pencilmap.model.placement.grid import ProcessGrid, is_in_words, parse_grid
 from pencilmap.model.predict import Prediction, answer
 from pencilmap.model.predict.question import Question
-from pencilmap.scripts.command_line import answers, inside, options, predictions
+from pencilmap.scripts.command_line import answers, inside, options, predictions, time_tables
 from pencilmap.scripts.command_line.comparisons import between_bricks
 from pencilmap.scripts.command_line.node_choices import (
     chosen_as_dict,
@@ -168,7 +168,7 @@ def command(ctx: click.Context, where: Question, grid: str | None, placement: st
     echo()
     rows = [predictions.Row(p, launch.first, name) for name, p in ((output, best), *launch.orders)]
     predictions.prediction_table(rows, predictions.title(here), wide)
-    predictions.halo_table([row.prediction for row in rows])
+    time_tables.halo_table([row.prediction for row in rows])
     if not says_grid and grid and not is_in_words(grid):
         right = faster_choice(question, best, answers.turned_grids(best), least=0.0)
         say_lines(answers.turned_lines(question, best, right, said.library, mapping))

@@ -24,7 +24,7 @@ from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import BY, TERMS, TRANSFORM, without_bracket
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.model.times.timing import TIE
-from pencilmap.scripts.command_line import answers, options, predictions
+from pencilmap.scripts.command_line import answers, options, predictions, time_tables
 from pencilmap.scripts.command_line.comparisons import between_bricks, decided_in_tie, wrapped
 from pencilmap.scripts.command_line.meshes import AXES, plan_mesh
 from pencilmap.scripts.command_line.node_choices import (
@@ -150,9 +150,9 @@ def command(where: Question, scheduler: str | None, grid: str | None, placement:
     if wide:
         rows = [predictions.Row(p, launch.first) for p in named]
         predictions.prediction_table(rows, _title(found, counts), wide, by, _has_shapes(found), len(counts) > 1)
-    predictions.halo_table(named)
+    time_tables.halo_table(named)
     if shared:
-        predictions.threads_table(shared, lambda p: predictions.seconds(p, by))
+        time_tables.threads_table(shared, lambda p: predictions.seconds(p, by))
     order = launch if _needs_file(found, found.best, usual) else answers.Launched()
     say_lines([*answers.static_lines(question, found.best.prediction, order, "--routing static ranks for these"),
                *_lines(found, said, usual)])

@@ -24,17 +24,10 @@ from pencilmap.model.times.expected import no_range
 from pencilmap.scripts.command_line import answers, options
 from pencilmap.scripts.command_line.comparisons import by_routing, wrapped
 from pencilmap.scripts.command_line.pages import JSON, NOTES, OUTPUT_FILE, WIDE, Page, with_options
-from pencilmap.scripts.command_line.predictions import (
-    Row,
-    halo_table,
-    prediction_table,
-    show_notes,
-    table_notes,
-    terms_table,
-    title,
-)
+from pencilmap.scripts.command_line.predictions import Row, prediction_table, show_notes, table_notes, title
 from pencilmap.scripts.command_line.programs import TRAFFIC, predict_placements
 from pencilmap.scripts.command_line.tables import echo, hearing, labelled, print_json, print_table, say, say_lines
+from pencilmap.scripts.command_line.time_tables import halo_table, terms_table
 
 if TYPE_CHECKING:  # few questions have lines, whose modules load late
     from pencilmap.model.lines.line_plan import BreakEven, LineStageTime
@@ -124,7 +117,8 @@ def command(where: Question, grid: str | None, placement: tuple[str, ...], routi
     prediction_table(rows, title(where), wide, shapes=bool(where.wraps))
     if terms:
         terms_table([row for row in rows if row.prediction.stages[0].terms])
-    halo_table(predictions_)
+    if any(p.halo for p in predictions_):
+        halo_table(predictions_)
     is_bare = not (is_in_words(grid) or where.wraps or routing == ALL_ROUTINGS)
     right = faster_choice(question, best, answers.turned_grids(best), least=0.0) if is_bare else None
     turned = answers.turned_lines(question, best, right, said.library)
