@@ -121,7 +121,8 @@ def _moved(plan: Plan, given: Array, axis: int, kind: str, number: int) -> Array
         return given
     at = given.ndim - len(plan.extents) + axis
     shape = plan.extents if kind == plan.line_of(axis)[0] else derivative_plan(plan, axis)[0]
-    if given.shape[at] != shape[axis]:
+    least = plan.part_of("output", plan.ranks - 1)[axis - len(shape)]  # the last rank has the shortest part: all agree
+    if least.stop - least.start != plan.extents[axis] or given.shape[at] != shape[axis]:
         letter = "xyz"[axis]
         raise PencilfftError(f"the ranks divide {letter} of the output, along which cosines and sines of kinds I and II "
                              f"have other numbers for the same mode; make {letter} the last of order")
