@@ -225,6 +225,9 @@ def test_files_are_summarised(pencilmap, pencilmap_json, tmp_path):
     found = pencilmap_json.one("trace", "--read", tmp_path / "ring.txt")
     assert (found["bytes"], found["ranks"], found["patterns"][0]["extents"]) == (12000, 6, [6])
     json.dumps(found)
+    (tmp_path / "aps").write_text("| Rank <-> Rank  Volume(MB)  Volume(%)  Transfers\n 0 <-> 1 4 100 3\n| TOTAL 4 100 3\n")
+    for command in (["trace", "--read", tmp_path / "aps"], ["predict", "--network", "2", "--traffic", tmp_path / "aps"]):
+        assert "half of the bytes of a pair are taken in each direction" in " ".join(pencilmap(*command)[1].split())
 
 
 def test_own_messages_beyond_the_traced_ones_are_inside_collectives():
