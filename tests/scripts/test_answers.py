@@ -105,6 +105,7 @@ FILES = {
     "halo": "".join(f"{r} {r // 4 * 4 + (r + s) % 4} 100\n{r} {(r + 4 * s) % 16} 100\n" for r in range(16) for s in (1, 3)),
     "rows": "".join(f"{a} {(a + d) % 16} {1000 * d}\n" for a in range(16) for d in (4, 8)),
     "all": "".join(f"{a} {b} 1000000\n" for a in range(8) for b in range(8) if a != b), "s72": shift(72, 1, 9, 27),
+    "aps": "| Rank <-> Rank  Volume(MB)  Volume(%)  Transfers\n 0 <-> 1 4 100 3\n| TOTAL 4 100 3\n",
     "ring6": "".join(f"{i} {(i + 1) % 6} 1000 2\n{(i + 1) % 6} {i} 1000 2\n" for i in range(6)),
     "scontrol": f"#!/bin/sh\nexec /bin/cat {ROOT}/tests/fuzz/corpus/graph/slurm-shown\n",
     "broken/topology.conf": "nonsense\n", "broken/scontrol": "#!/bin/sh\necho No topology information; exit 1\n",
