@@ -24,7 +24,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 NORMS = dict(zip(("none", "1/N", "1/sqrt(N)"), numbers("none", "n", "sqrt_n", prefix="norm_").values(), strict=True))
 TABLES = [name.removesuffix("_name") for name, (_, arguments) in FUNCTIONS.items()
           if name.endswith("_name") and len(arguments) == 1]  # of names, each with a function that gives the i-th
-PLACES = (Path(__file__).with_name("libpencilfft.so"),  # from the wheel
+PLACES = (Path(__file__).with_name("libpencilfft.so.1"),  # from the wheel
           Path(__file__).resolve().parents[3] / "build" / "lib" / "libpencilfft.so")
 
 
@@ -33,6 +33,9 @@ def _load() -> ctypes.CDLL:
     try:
         library = ctypes.CDLL(path)
     except OSError as error:
+        if "libfftw3" in str(error):
+            raise PencilfftError(f"{error}; {path} needs FFTW 3 of double and single precision: on Debian apt-get install "
+                                 "libfftw3-double3 libfftw3-single3; elsewhere name its folder in LD_LIBRARY_PATH") from error
         raise PencilfftError(f"{error}; name libpencilfft.so in PENCILFFT_LIBRARY, or build it, in a checkout of pencilmap: "
                              "pip install ./fft_runner") from error
     for name, (result, arguments) in FUNCTIONS.items():
