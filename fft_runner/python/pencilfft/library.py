@@ -35,7 +35,7 @@ def _load() -> ctypes.CDLL:
     except OSError as error:
         if "libfftw3" in str(error):
             raise PencilfftError(f"{error}; {path} needs FFTW 3 of double and single precision: on Debian apt-get install "
-                                 "libfftw3-double3 libfftw3-single3; elsewhere name its folder in LD_LIBRARY_PATH") from error
+                                 "libfftw3-double3 libfftw3-single3; else name its folder in LD_LIBRARY_PATH") from error
         raise PencilfftError(f"{error}; name libpencilfft.so in PENCILFFT_LIBRARY, or build it, in a checkout of pencilmap: "
                              "pip install ./fft_runner") from error
     for name, (result, arguments) in FUNCTIONS.items():

@@ -192,7 +192,7 @@ class Plan(_Queries):
         _call("grid", handle, *map(byref, pair))
         self._grid = (pair[0].value, pair[1].value)
         self._told = ", ".join([f"{'x'.join(map(str, self._extents))} on {'x'.join(map(str, self._grid[-self._numbers:]))}",
-                                *(f"{name} {value}" for name, value in given.items()), f"rank {comm.rank} of {comm.size}"])
+                                *(f"{name} {value}" for name, value in given.items())])
         self._exchanges = _names("exchange_stage", handle)
         numbers: dict[str | int, int] = {number: number for number in range(len(self._exchanges) + 1)}
         numbers.update({BEFORE + number: BEFORE + number for number in range(1, len(self._exchanges) + 1)})
