@@ -7,7 +7,7 @@ import pytest
 
 from pencilmap.mapper.allocations import look_around, read_description
 from pencilmap.mapper.allocations.slurm import topology_files
-from tests.mapper.test_network_files import CORPUS
+from tests.mapper.test_recognised_networks import CORPUS
 
 JOB = {"SLURM_JOB_ID": "7", "SLURM_JOB_NODELIST": "tux[2-4,9]", "SLURM_TASKS_PER_NODE": "2(x4)"}
 PICTURE = "  leaf0   ##..  2 of 4 hosts\n  leaf1   #...  1 of 4 hosts\n  leaf2   #...  1 of 4 hosts\n"
