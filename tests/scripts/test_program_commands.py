@@ -191,6 +191,17 @@ def test_options_of_a_program_are_ranked_with_their_placements(pencilmap, pencil
     assert "far " in said and "usual  " not in said and "write" not in said
 
 
+def test_a_trace_without_a_name_has_that_of_its_file(pencilmap_json, options, tmp_path):
+    (tmp_path / "folder").mkdir()
+    other = (tmp_path / "folder/near")
+    other.write_text((tmp_path / "far").read_text())
+    on = ("plan", "--network", "8", *QUICK, "--traffic", "usual", "--traffic")
+    assert {way["option"] for way in pencilmap_json(*on, other)} == {"usual", "near"}
+    assert {way["option"] for way in pencilmap_json(*on, other, "--traffic", "steps 1=near")} == {"usual", "near", "steps 1"}
+    same = {way["option"] for way in pencilmap_json(*on, other, "--traffic", tmp_path / "near")}
+    assert same == {"usual", str(other), str(tmp_path / "near")}
+
+
 def test_a_file_for_the_fastest_option_is_written_only_if_it_is_needed(pencilmap, pencilmap_json, options):
     first, last = options[:2], options[4:]
     said = pencilmap("plan", "--network", "8", *last, *first)[1]
