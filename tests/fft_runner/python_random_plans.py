@@ -60,6 +60,16 @@ def check_near(mine, right, scale, most, *case):
     assert mine.shape == right.shape and np.abs(mine - right).max(initial=0) <= most * largest, case
 
 
+def cut(draw, box, parts):
+    """Return boxes of a part of the array, which is cut in two again and again; some are empty."""
+    if parts == 1:
+        return [box]
+    axis, first = int(draw.integers(len(box))), int(draw.integers(1, parts))
+    at = int(draw.integers(box[axis].start, box[axis].stop + 1))
+    lower, upper = ([*box[:axis], part, *box[axis + 1:]] for part in (slice(box[axis].start, at), slice(at, box[axis].stop)))
+    return cut(draw, lower, first) + cut(draw, upper, parts - first)
+
+
 # ---- transforms ------------------------------------------------------------------------------------------------------
 
 
@@ -85,6 +95,8 @@ def random_plan(draw):
         choices |= {"type": ",".join(kinds.values()), "skip": None}
     if choices["type"] in ("c2c", "r2c", "c2r") and not draw.integers(3):
         choices["padding"] = [1 if axis in (choices["skip"] or "") else 1 + draw.integers(5) / 4 for axis in sorted(order)]
+    elif not draw.integers(4):
+        choices["input_box"] = cut(draw, [slice(0, n) for n in shape], comm.size)[comm.rank]
     return made(Plan, shape, grid, **choices), choices
 
 
@@ -196,13 +208,14 @@ def use_exchanges(plan):
 
 def use_halo(draw, plan):
     """Compare with NumPy's indices modulo the extents, sums with sums over all ranks, messages with the model."""
-    name = one_of(draw, ["input", "output"])
+    name = one_of(draw, ["input", "output", "inner input", "inner output", *range(len(plan.exchanges) + 1)])
+    if plan.parts(name) > 1:
+        return
     fields, interleaved = plan.choice("fields"), plan.choice("interleaved")
-    extents = of_axes(plan, plan.global_shape(name))
-    low, high = ([int(draw.integers(0, min(n, 3) + 1)) for n in extents] for _ in range(2))
-    if name == "output":  # a spectrum is not periodic along its halved axis
-        halved = "xyz".index(plan.choice("order")[0])
-        low[halved] = high[halved] = 0
+    extents, points = (of_axes(plan, plan.global_shape(array)) for array in (name, "input"))
+    most = [0 if n != its else n if draw.integers(3) == 0 else (n + 2) // 3  # a part of the modes is not periodic
+            for n, its in zip(extents, points, strict=True)]
+    low, high = ([int(draw.integers(0, n + 1)) for n in most] for _ in range(2))
     a = np.round(random_array(draw, plan.global_shape(name), plan.dtype(name).kind == "c") * 10)  # so that sums are exact
     with plan.halo(name, low, high) as halo:
         own, target, wide = plan.empty(name), plan.empty(name), halo.empty()
@@ -220,7 +233,7 @@ def use_halo(draw, plan):
         halo.accumulate(wide)
         assert np.array_equal(halo.inner(wide), target), str(plan)
         usual = plan.choice("order") == "zyx" and plan.choice("precision") == "double" and not plan.choice("padding")
-        if usual and name == "input":
+        if usual and name == "input" and not plan.choice("input_box"):
             check_traffic_of_halo(plan, halo, low, high)
 
 
@@ -265,9 +278,13 @@ def use_lines(draw, plan, shape, fields, stages):
         check_near(source / np.prod(shape), given, a, 10 * most, shape, stages)
         assert plan.exchanges == tuple(name for name, _ in stages)
         for name, sent in stages:
-            told, messages = plan.traffic(name)
-            mine = np.asarray(sent)[comm.rank]
-            assert np.array_equal(mine * fields * source.itemsize, told) and np.array_equal(mine > 0, messages)
+            for direction in (FORWARD, BACKWARD):
+                back = direction == BACKWARD and plan.is_all_to_all(name)  # sends back what came
+                mine = (np.asarray(sent).T if back else np.asarray(sent))[comm.rank]
+                told, messages = plan.traffic(name, direction)
+                assert np.array_equal(mine * fields * source.itemsize, told) and np.array_equal(mine > 0, messages)
+        seconds = list(plan.phase_seconds().values())
+        assert abs(sum(seconds[:-1]) - seconds[-1]) < 1e-9 and len(seconds) >= 2 + 3 * len(stages)
 
 
 def random_lines(draw):
