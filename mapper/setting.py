@@ -177,7 +177,8 @@ class Setting(Question):
         ...     for file, pairs in ((far, "0 3 8\\n1 2 8\\n"), (near, "0 1 8\\n2 3 8\\n")):
         ...         _ = file.write(pairs)
         ...         file.flush()
-        ...     options = setting(network="4:mesh").program_options({"far": far.name, "near": near.name}, placement="default")
+        ...     files = {"far": far.name, "near": near.name}
+        ...     options = setting(network="4:mesh").program_options(files, placement="default")
         >>> [(option.name, option.best.link_bytes) for option in options]
         [('near', 8.0), ('far', 16.0)]
         """

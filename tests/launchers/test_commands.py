@@ -30,6 +30,20 @@ def test_map_then_convert_then_check(tmp_path, pencilmap, pencilmap_json, name):
     assert after["format"] == name and after["valid"]
 
 
+def test_several_programs_have_the_ranks_of_the_placement(tmp_path, pencilmap, pencilmap_json):
+    on = ("map", *machine("bgl"), "--grid", "8x4", "-p", "default", "-o", tmp_path / "f", "--program")
+    for name, program, reason in (
+            ("slurm", "-n 30 ./a : -n 1 ./b", "have 31 ranks, and the placement 32"),
+            ("bgl", "-n 31 ./a : -n 1 ./b", "starts a single program with this file; take one of cray, openmpi4"),
+            ("slurm", "-n 31 ./a : ./b", "write -n 8 ./ocean : -n 4 ./air"), ("hydra", "-n x ./a", "are not understood")):
+        status, _, err = pencilmap(*on, program, "-f", name)
+        assert status == 1 and reason in " ".join(err.split()) and not (tmp_path / "f").exists()
+    for name, reader in (("flux", "flux multi-prog"), ("cray", "--multi-prog")):
+        line = pencilmap_json.one(*on, "-n 31 ./a -v : -n 1 ./b", "-f", name)["launch"]
+        assert line.startswith("printf '%s\\n' '0-30 ./a -v' '31-31 ./b' > programs.conf && ")
+        assert line.endswith(f" {reader} programs.conf")
+
+
 def test_map_prints_the_launch_line_and_what_it_needs(tmp_path, pencilmap):
     out = pencilmap.out("map", *machine("cray"), "-g", "8x4", "-f", "cray", "-o", tmp_path / "MPICH_RANK_ORDER")
     assert "srun -N 16 -n 32 --ntasks-per-node=2 ./a.out" in out and "needs   MPICH_RANK_REORDER_METHOD=3" in out
