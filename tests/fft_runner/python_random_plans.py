@@ -6,6 +6,7 @@ The program that starts this program guards the memory of all arrays.
 
 import sys
 from collections import Counter
+from itertools import product
 
 import numpy as np
 import scipy.fft
@@ -21,6 +22,7 @@ from pencilmap.model.traffic.exchange import halo as model_halo
 
 comm = MPI.COMM_WORLD
 TOLERANCE = {"double": 1e-13, "single": 1e-5}
+NORMS = {"none": 2, "1/sqrt(N)": 1, "1/N": 0}  # powers of sqrt(N) by which a transform and its inverse multiply
 
 
 class Refused(Exception):
@@ -85,7 +87,7 @@ def random_plan(draw):
     choices = dict(decomposition=decomposition, type=one_of(draw, ["c2c", "r2c", *names("type")]),
                    layout=one_of(draw, names("layout")), precision=one_of(draw, list(TOLERANCE)),
                    exchange=one_of(draw, names("exchange")), schedule=one_of(draw, [None, None, *names("schedule")]),
-                   skip=one_of(draw, [None, None, "x", "y"]), fields=int(draw.integers(1, 4)),
+                   skip=one_of(draw, [None, None, "x", "y", "".join(sorted(order))]), fields=int(draw.integers(1, 4)),
                    order=order, interleaved=bool(draw.integers(2)), caller_work=not draw.integers(4),
                    destroy_input=bool(draw.integers(2)), nonblocking=bool(draw.integers(2)),
                    rigor="estimate", auto_budget_s=0.01)
@@ -156,8 +158,9 @@ def use_plan(draw):
     with plan:
         if choices["caller_work"]:
             plan.set_work(np.empty(plan.work_bytes(in_place=True), np.uint8))
-        a = random_array(draw, plan.global_shape("input"), plan.dtype("input").kind == "c")
-        source, in_place = plan.empty("input"), bool(draw.integers(2))
+        source, in_place, norm = plan.empty("input"), bool(draw.integers(2)), one_of(draw, list(NORMS))
+        root, none = np.sqrt(plan.scale), set(kinds_of(plan).values()) == {"none"}
+        a = random_array(draw, plan.global_shape("input"), source.dtype.kind == "c").astype(source.dtype)
         source[...] = given = a[plan.part("input")].astype(source.dtype)
         target = plan.view(source, "output") if in_place else plan.empty("output")
         assert plan.forward(source, target) is target
@@ -166,11 +169,12 @@ def use_plan(draw):
             at.stop - at.start for at in plan.part("output"))
         f_hat = plan.empty("output")
         f_hat[...] = target
-        back = plan.backward(target, None if draw.integers(2) else source, norm="1/N")
+        check_near(plan.forward(given.copy(), norm="1/sqrt(N)") * root, f_hat, f_hat, 100 * most, str(plan))
+        back = plan.backward(target, None if draw.integers(2) else source, norm=norm) / root**NORMS[norm]
         if padded:  # the spectrum survives, not the input
             check_near(plan.forward(back.copy()), f_hat, f_hat, 100 * most, str(plan))
         else:
-            check_spectrum(plan, f_hat, transformed(a, plan), most)
+            check_spectrum(plan, f_hat, transformed(a, plan), 0 if none else most)  # what only moves is exact
             check_near(back, given, a, 10 * most, str(plan))
         use_pair(plan, given, f_hat, back, most)
         if plan.parts("output") == 1:
@@ -184,8 +188,10 @@ def use_pair(plan, given, f_hat, back, most):
     if plan.choice("nonblocking"):
         calls += [lambda *four: (plan.start_pair(*four), plan.progress(), plan.wait()),
                   lambda a, b, c, d: (plan.start_forward(a, b), plan.wait(), plan.start_backward(c, d), plan.wait())]
-    for call in calls:
+    for call, in_place in product(calls, (False, True)):
         one, other, third, last = (plan.empty(name) for name in ("input", "output", "output", "input"))
+        if in_place:
+            other, last = plan.view(one, "output"), plan.view(third, "input")
         one[...], third[...] = given, f_hat
         call(one, other, third, last)
         check_near(other, f_hat, f_hat, 100 * most, str(plan))

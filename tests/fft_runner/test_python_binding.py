@@ -60,7 +60,7 @@ def test_guard_bytes_tell_of_a_write_behind_an_array(start_python):
 
 
 @pytest.mark.parametrize("ranks, plans", [
-    (1, 60), (3, 60), (4, 60), (6, 60), *(pytest.param(ranks, 1000, marks=pytest.mark.slow) for ranks in (3, 4))])
+    (1, 60), (3, 100), (4, 100), (6, 60), *(pytest.param(ranks, 1000, marks=pytest.mark.slow) for ranks in (3, 4))])
 def test_random_plans_are_right_and_stay_inside_their_arrays(run_python, ranks, plans):
     assert f"of {plans} plans used" in run_python(ranks, Path(__file__).with_name("python_random_plans.py"), 1, plans)
 

@@ -1,17 +1,48 @@
-"""Machine files: every figure has a source, the presets agree with published totals, and bad files are refused."""
+"""Machine files, partitions and usable nodes; small values, units and patterns; refusals of bad values."""
 
+import pickle
 import re
 from dataclasses import fields
+from fractions import Fraction
+from importlib import import_module
+from itertools import permutations, product
+from math import prod
 from pathlib import Path
+from pkgutil import iter_modules
 
+import networkx as nx
+import numpy as np
 import pytest
+from hypothesis import given, strategies as st
 
-from pencilmap.model.base.errors import MachineError, PartitionError
+from pencilmap.mapper.seeds.products import patterns
+from pencilmap.mapper.setting import setting
+from pencilmap.model import kinds
+from pencilmap.model.base.errors import (
+    AllocationError,
+    GridError,
+    MachineError,
+    MappingError,
+    NetworkError,
+    PartitionError,
+    PencilmapError,
+    TorusError,
+)
+from pencilmap.model.base.units import UNITS, parse
+from pencilmap.model.kinds import KINDS, ROUTINGS, network_named
+from pencilmap.model.kinds.kind import Kind
+from pencilmap.model.kinds.reading import bandwidths, numbers, whole
 from pencilmap.model.machines import package_file
-from pencilmap.model.machines.machine import COSTS, MESSAGES, load_machine, machine_names, read_machine
+from pencilmap.model.machines.machine import COSTS, MESSAGES, load_machine, machine_names, machine_partitions, read_machine
+from pencilmap.model.network.partition import RULES, Partitions, subbox
 from pencilmap.model.network.torus import Torus, parse_torus
-from pencilmap.model.network.twisted_torus import TwistedTorus, parse_twisted
+from pencilmap.model.network.twisted_torus import FoldedTorus, TwistedTorus, parse_twisted
+from pencilmap.model.placement.allocation import Allocation, Mapping, Site, parse_nodes
+from pencilmap.model.placement.grid import ProcessGrid, all_grids, parse_grid
+from pencilmap.model.placement.product import RingMap, effective_length, pattern_of_images, ring_halves, ring_load
+from pencilmap.model.placement.transform import parse_transform
 from pencilmap.model.times.costs import Costs, MessageRange
+from tests.model.cases import repeatable
 
 ALL = [load_machine(name) for name in machine_names()]
 TORI = [machine for machine in ALL if isinstance(machine.network, Torus)]
@@ -77,6 +108,17 @@ def test_a_leaf_of_leonardo_has_as_many_ports_as_its_switch():
     network = SWITCHED["leonardo"]
     below = (network.switch_of_link == 0).sum()
     assert below == 40 and below / 2 + network.spines <= 40 and network.n_nodes // network.groups == 180
+
+
+@pytest.mark.parametrize("name, published, tolerance", [
+    ("bluegene-p", 5.1e9, 1e-9),              # a node, six links, both directions
+    ("tpu-v5p", 1200e9, 0.11),                # a chip, six links, both directions
+    ("trainium2", 1024e9, 1e-9),              # a chip, four links, both directions
+])
+def test_published_bandwidth_of_a_node(name, published, tolerance):
+    torus = load_machine(name).torus
+    both = sum(4 * torus.cables[i] * torus.bandwidth[i] for i in range(torus.n_dimensions))
+    assert both == pytest.approx(published, rel=tolerance)
 
 
 def test_a_machine_of_switches_has_no_shapes():
@@ -145,17 +187,6 @@ def bisection(torus):
 ])
 def test_published_bisection_bandwidth(name, partition, published, tolerance):
     assert bisection(load_machine(name).partition(partition)) == pytest.approx(published, rel=tolerance)
-
-
-@pytest.mark.parametrize("name, published, tolerance", [
-    ("bluegene-p", 5.1e9, 1e-9),              # a node, six links, both directions
-    ("tpu-v5p", 1200e9, 0.11),                # a chip, six links, both directions
-    ("trainium2", 1024e9, 1e-9),              # a chip, four links, both directions
-])
-def test_published_bandwidth_of_a_node(name, published, tolerance):
-    torus = load_machine(name).torus
-    both = sum(4 * torus.cables[i] * torus.bandwidth[i] for i in range(torus.n_dimensions))
-    assert both == pytest.approx(published, rel=tolerance)
 
 
 def test_the_file_in_the_documentation_is_a_machine_file():
@@ -325,3 +356,419 @@ link_bandwidth = {{value = "1 GB/s", source = "x", certain = true}}
 """
     with pytest.raises(MachineError, match=said):
         read_machine(text.encode(), "mine.toml")
+
+
+def neighbours(shape, wrap):
+    """Return the neighbouring nodes, by networkx; a ring of 1 node has no neighbour."""
+    graph = nx.grid_graph(dim=[range(n) for n in reversed(shape)], periodic=list(reversed(wrap)))
+    graph.remove_edges_from(list(nx.selfloop_edges(graph)))
+    return graph
+
+
+@st.composite
+def boxes(draw):
+    shape = draw(st.lists(st.integers(1, 5), min_size=1, max_size=4).map(tuple))
+    wrap = tuple(draw(st.booleans()) for _ in shape)
+    return Torus(shape, wrap), tuple(draw(st.integers(1, n)) for n in shape)
+
+
+@repeatable(150)
+@given(boxes())
+def test_a_subbox_has_the_neighbours_that_stay_when_the_other_nodes_are_taken_away(case):
+    torus, extents = case
+    inside = list(product(*map(range, extents)))
+    box = subbox(torus, extents)
+    left = neighbours(torus.shape, torus.wrap).subgraph(n[0] if len(n) == 1 else n for n in inside)
+    assert set(map(frozenset, left.edges)) == set(map(frozenset, neighbours(box.shape, box.wrap).edges))
+
+
+PUBLISHED = [  # machine, partition, its true torus
+    ("bluegene-l", "8x8x8", "8x8x8"),                   # a midplane closes
+    ("bluegene-l", "16x8x32", "16x8x32"),
+    ("bluegene-l", "8x4x4", "8x4x4:mesh"),              # 128 nodes: an open mesh
+    ("bluegene-p", "4x4x4", "4x4x4:mesh"),              # KAUST: at least 512 nodes for the torus
+    ("bluegene-q", "4x4x8x8x2", "4x4x8x8x2"),           # SciNet: 2 racks
+    ("bluegene-q", "2x2x4x2x2", "2x2x4wx2x2w"),         # 64 nodes
+    ("cray-xt5", "25x8x24", "25wx8x24w"),
+    ("fugaku", "24x4x8x2x3x2", "24wx4x8x2x3wx2:axes=xyzabc"),
+    ("k-computer", "24x18x16x2x3x2", "24wx18wx16x2x3wx2:axes=xyzabc"),  # compute nodes, no I/O plane of Z
+    ("tpu-v2", "8x16", "8x16w"),
+    ("tpu-v3", "32x32", "32x32"),
+    ("tpu-v5e", "4x8", "4x8:mesh"),                     # scaling book: rings only along 16
+    ("tpu-v6e", "8x16", "8x16w"),
+    ("tpu-v6e", "16x16", "16x16"),
+    ("tpu-v4", "2x2x4", "2x2x4:mesh"),                  # scaling book: no wraps below a cube
+    ("tpu-v4", "4x4x8", "4x4x8:twisted"),     # the usual twist unless the plain torus is asked for
+    ("tpu-v5p", "4x4x8:torus", "4x4x8"),
+    ("tpu-v5p", "16x16x24", "16x16x24"),                # the largest job
+    ("trainium2", "4x4", "4x4"),
+]
+
+
+@pytest.mark.parametrize("machine, text, torus", PUBLISHED)
+def test_published_partitions_close_where_they_should(machine, text, torus):
+    machine = load_machine(machine)
+    found = machine.partition(text)
+    assert str(found) == torus
+    assert found.bandwidth == machine.torus.bandwidth and found.axes == machine.torus.axes
+
+
+@pytest.mark.parametrize("machine, text", [
+    ("bluegene-l", "8x8x4"), ("bluegene-l", "64x8x8"), ("bluegene-q", "2x2x2x2x1"), ("fugaku", "4x4x4x1x3x2"),
+    ("tpu-v4", "4x8x4"), ("tpu-v4", "2x4x8"), ("tpu-v5p", "16x20x28"), ("trainium2", "2x4")])
+def test_partitions_that_are_not_handed_out_are_refused_with_those_that_are(machine, text):
+    with pytest.raises(PartitionError, match=f"{text} nodes.*allowed are"):
+        load_machine(machine).partition(text)
+
+
+def test_fewer_wraps_than_the_rule_gives_can_be_had_and_more_cannot():
+    machine = load_machine("bluegene-l")
+    assert str(machine.partition("8x8x16:mesh")) == "8x8x16:mesh"
+    assert str(machine.partition("8wx8x16w")) == "8wx8x16w"
+    assert str(load_machine("bluegene-q").partition("2x2x2x2x2:torus")) == "2x2x2x2x2"   # rings of two are no rings
+    for text in ("8x4x4:torus", "8wx4x4"):
+        with pytest.raises(PartitionError, match="at most 8x4x4:mesh"):
+            machine.partition(text)
+
+
+RANDOM_RULES = st.builds(
+    lambda rule, extents, shapes, ascending: Partitions(
+        rule, Torus([u * k for u, k in extents]), tuple(u for u, _ in extents),
+        shapes=tuple(tuple(1 + s % (u * k) for s, (u, k) in zip(shape, extents)) for shape in shapes), ascending=ascending),
+    st.sampled_from(list(RULES)), st.lists(st.tuples(st.integers(1, 3), st.integers(1, 3)), min_size=1, max_size=3),
+    st.lists(st.tuples(*[st.integers(0, 8)] * 3), max_size=3), st.booleans())
+
+
+@repeatable(80)
+@given(RANDOM_RULES)
+def test_partitions_of_a_size_are_those_found_by_trying_all_shapes(rule):
+    every = [s for s in product(*(range(1, n + 1) for n in rule.largest.shape)) if rule.allows(s)]
+    assert rule.sizes() == sorted({prod(s) for s in every})
+    for size in rule.sizes():
+        assert sorted(t.shape for t in rule.of_size(size)) == sorted(s for s in every if prod(s) == size)
+    assert rule.of_size(prod(rule.largest.shape) + 1) == []
+
+
+@repeatable(80)
+@given(RANDOM_RULES)
+def test_no_partition_closes_a_dimension_that_the_machine_leaves_open(rule):
+    opened = Partitions(rule.rule, Torus(rule.largest.shape, (False,) * rule.largest.n_dimensions), rule.unit,
+                        shapes=rule.shapes)
+    for size in opened.sizes():
+        assert not any(any(torus.wrap) for torus in opened.of_size(size))
+
+
+@pytest.mark.parametrize("fields, message", [
+    (dict(rule="sometimes", unit=(2, 2)), "known are spans"),
+    (dict(rule="spans"), "needs the unit"),
+    (dict(rule="multiple", shapes=((2, 2),)), "at which rings close"),
+    (dict(rule="spans", unit=(8, 2)), "does not fit"),
+    (dict(rule="spans", unit=(2, 2), shapes=((5, 5),)), "does not fit"),
+])
+def test_rules_that_contradict_themselves_are_refused(fields, message):
+    with pytest.raises(PartitionError, match=message):
+        Partitions(largest=Torus((4, 4)), **fields)
+
+
+def test_a_machine_without_a_rule_says_so():
+    plain = read_machine(b'''
+name = "plain"
+title = "no rule"
+shape = {value = "4x4", source = "here", certain = true}
+tasks_per_node = {value = 1, source = "here", certain = true}
+link_bandwidth = {value = "1 GB/s", source = "here", certain = true}
+''', "plain.toml")
+    with pytest.raises(MachineError, match=r"machine plain has no rule.*`network`"):
+        plain.partition("4x4")
+    assert plain.doubts(plain.torus) == ()
+
+
+def test_a_logical_torus_is_laid_into_its_box():
+    fugaku = load_machine("fugaku")
+    box = fugaku.partition("4x6x16")
+    assert str(box) == "4x6x16:box=2x2x8x2x3wx2" and box.bandwidth == (6.8e9,) * 6
+    assert str(fugaku.partition("4x6x16:mesh")) == "4x6x16:mesh" and str(fugaku.with_shape("4x6x16").torus) == "4x6x16"
+    assert str(fugaku.partition("8x8x16")) == "8x8x16" and fugaku.partition("8x8x16").bandwidth == (6.8e9,) * 3
+    assert str(fugaku.partition("24x16")) == "24x16:box=2x2x8x2x3wx2" and str(fugaku.partition("7x16")) == "7x16"
+    assert fugaku.partition("2x4x4x2x3x2").n_dimensions == 6, "and boxes are handed out as before"
+    assert "8x8x16" in [str(t) for t in machine_partitions(fugaku, 1024)]
+    both = machine_partitions(fugaku, 384)
+    assert {isinstance(t, FoldedTorus) for t in both} == {True, False} and len({str(t) for t in both}) == len(both)
+    for wrong in ("8x8x128", "50x50x10", "8x8x4x4"):
+        with pytest.raises(PartitionError, match="logical tori up to 48x69x48"):
+            fugaku.partition(wrong)
+
+
+def test_what_is_assumed_of_a_box_is_said():
+    fugaku = load_machine("fugaku")
+    [note] = [n for n in fugaku.doubts(parse_torus("4x6x16")) if "logical" in n]
+    assert "are those of a logical network of 3 dimensions, not of the box" in note
+    assert "partition 4x6x16:box=2x2x8x2x3wx2 is its box" in note
+    [note] = [n for n in fugaku.doubts(fugaku.partition("4x6x16")) if "box" in n]
+    assert "order in which an axis goes through its dimensions is assumed" in note and "name another" not in note
+    [note] = [n for n in fugaku.doubts(fugaku.partition("24x16")) if "box" in n]
+    assert "name another one as 24x16:box=" in note
+    larger = fugaku.doubts(parse_torus("8x8x16"))[0]
+    assert "have shape 8x8x16, so a job gets more nodes" in larger and "a unit has 1x1x1x2x3x2 nodes" in larger
+    assert not any("logical" in n for n in fugaku.doubts(fugaku.partition("2x4x4x2x3x2")))
+    assert not any("logical" in n for n in load_machine("bluegene-l").doubts(parse_torus("4x4")))
+
+
+@pytest.mark.parametrize("n_nodes", [12, 60, 384, 1024])
+def test_logical_shapes_of_a_size_against_trying_all(n_nodes):
+    """With their box; without boxes only if no partition has so many nodes."""
+    rule = load_machine("fugaku").partition_rule()
+    every = {tuple(sorted(s)) for s in product(range(1, 49), range(1, 70), range(1, 49)) if prod(s) == n_nodes}
+    wanted = every if n_nodes % 12 else {s for s in every if any(
+        not (x % 2 or y % 3 or z % 2) and max(x, z) <= 48 and y <= 69 for x, y, z in permutations(s))}
+    shapes = {getattr(t, "folded", t.shape) for t in rule.of_size(n_nodes)}
+    assert {s for s in shapes if len(s) == 3} == wanted
+
+
+TORUS = Torus((4, 3, 2))
+
+
+@repeatable(60)
+@given(st.permutations(range(24)), st.integers(1, 23), st.integers(0, 24))
+def test_failed_nodes_leave_the_others_in_their_order(order, kept, n_failed):
+    order = order[:kept]
+    failed = sorted(order)[:min(n_failed, kept - 1)]
+    left = Allocation(TORUS, order).without(failed)
+    assert left.nodes.tolist() == [n for n in order if n not in failed]
+    assert left.is_usable().sum() == left.n_nodes and left.is_usable()[left.nodes].all()
+    assert not left.is_complete
+
+
+@pytest.mark.parametrize("order, message", [
+    ([], "at least one"), ([24], "0..23"), ([-1], "0..23"), ([5, 3, 5], r"\(1, 1, 0\) is listed twice")])
+def test_impossible_allocations_are_refused(order, message):
+    with pytest.raises(AllocationError, match=message):
+        Allocation(TORUS, np.array(order, dtype=np.int64))
+
+
+def test_nodes_that_are_not_allocated_cannot_fail():
+    with pytest.raises(AllocationError, match=r"\(3, 2, 1\) is not among the 2 nodes"):
+        Allocation(TORUS, [0, 1]).without([0, 23])
+
+
+@pytest.mark.parametrize("text, message", [
+    ("1-2", "2 coordinates"), ("5", "has 1 coordinate, .* node number 5 is written 1-1-0"), ("24", "3 dimensions$"),
+    ("1-2-x", "not understood"), ("", "not understood"), ("1-2-0,", "not understood"), ("1--2-0", "not understood")])
+def test_wrong_lists_of_coordinates_are_refused(text, message):
+    with pytest.raises(AllocationError, match=message):
+        parse_nodes(text, TORUS)
+
+
+def test_a_site_counts_the_slots_of_usable_nodes():
+    site = Site(TORUS, 3, Allocation(TORUS, [7, 2, 9, 4]))
+    assert site.n_slots == 12 and "4 of 24 nodes" in str(site)
+    site.check_grid(ProcessGrid(3, 4))
+    for grid in (ProcessGrid(3, 3), ProcessGrid(3, 5)):
+        with pytest.raises(GridError, match="12 slots"):
+            site.check_grid(grid)
+    Site(TORUS, 3, site.allocation, idle=True).check_grid(ProcessGrid(3, 3))
+    with pytest.raises(GridError):
+        Site(TORUS, 3, site.allocation, idle=True).check_grid(ProcessGrid(3, 5))
+
+
+def test_a_site_refuses_what_does_not_belong_to_it():
+    with pytest.raises(AllocationError, match="at least 1"):
+        Site(TORUS, 0)
+    with pytest.raises(AllocationError, match="not of 4x4"):
+        Site(Torus((4, 4)), allocation=Allocation(TORUS))
+
+
+@pytest.mark.parametrize("dims, cables", [((1,), 0), ((2,), 1), ((3,), 3), ((4, 4, 4), 192), ((2, 2), 4), ((1, 5), 5)])
+def test_cable_count(dims, cables):
+    assert Torus(dims).n_cables == cables
+
+
+@pytest.mark.parametrize("text", ["", "8x", "x8", "8*8", "8x8:ring", "8wx8:mesh", "0x4", "1x2x3x4x5x6x7x8x9", "-8", "8 x 8",
+                                  "99999999999999", "8" * 300])
+def test_bad_torus_text_is_refused(text):
+    with pytest.raises(TorusError):
+        parse_torus(text)
+
+
+@pytest.mark.parametrize("value",
+                         [dict(wrap=(True,)), dict(bandwidth=(1.0,)), dict(bandwidth=(1.0, 0.0)), dict(cables=(0, 1)),
+                                   dict(axes="xt"), dict(axes="xx"), dict(axes="xyz")])
+def test_a_torus_whose_parts_do_not_fit_cannot_be_made(value):
+    with pytest.raises(TorusError):
+        Torus((4, 4), **value)
+
+
+def test_grids_of_a_number_multiply_to_it():
+    assert [str(g) for g in all_grids(12)] == ["1x12", "2x6", "3x4", "4x3", "6x2", "12x1"]
+    for text in ("8x", "8x64x2", "ax4", "-1x4", "8 x 64"):
+        with pytest.raises(GridError):
+            parse_grid(text)
+
+
+SPELLINGS = {"byte/s": ("kibibyte/hour", "megaoctet/second", "Tbps", "kilobaud", "Ebits/min"), "byte": ("Pibits", "octet"),
+             "s": ("minutes", "µs", "secs", "hr", "nanosecond"), "flop/s": ("teraflops/min", "flop/h")}
+
+
+@pytest.fixture(scope="module")
+def registry():
+    """The units of the package pint, from its own definitions, of which flop is missing."""
+    found = pytest.importorskip("pint").UnitRegistry()
+    found.define("flop = [operation]")
+    return found
+
+
+@pytest.mark.parametrize("unit, kind", [(unit, kind) for kind in UNITS for unit in (*UNITS[kind], *SPELLINGS[kind])])
+def test_units_are_those_of_pint(registry, unit, kind):
+    assert parse(f"2.75 {unit}", kind) == pytest.approx(registry.Quantity(f"2.75 {unit}").m_as(kind), rel=1e-12)
+
+
+@pytest.mark.parametrize("text", [
+    "", "16x16", "16x16xa", "ax16x16", "16x-1x8", "16xx8", "16x1234567890x8", "1234567890", "٣", "16x²x8", "0x1x1",
+    "512:c2c:double:x", "512:nope", "512:x:c2c", "512:fields=", "512:fields=0"])
+def test_bad_transforms_are_refused(text):
+    with pytest.raises(GridError):
+        parse_transform(text)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 6, 8, 12, 16])
+def test_every_pattern_is_found_again_from_its_images(n):
+    for pattern in patterns(n):
+        images = {letter: set(np.flatnonzero(pattern.group(letter) == 0).tolist()) for letter in "rc"}
+        assert pattern_of_images(images, n) == pattern
+
+
+@pytest.mark.parametrize("n", [2, 4, 6, 8, 16])
+@pytest.mark.parametrize("ring", [True, False])
+def test_formula_equals_the_routed_load_on_even_rings_and_lines_of_two_digits(n, ring):
+    """Lines, dense blocks and their complements: the images of the paper."""
+    torus = Torus((n,), (ring,))
+    for pattern in patterns(n):
+        if len(pattern.digits) <= 2:
+            for owner in "rc":
+                if all(radix % 2 == 0 for _, radix in pattern.digits):
+                    assert effective_length(pattern, owner, torus, 0) == ring_load(pattern, owner, torus.is_ring(0)).largest
+
+
+@pytest.mark.parametrize("tie", ["split", "parity", "plus"])
+@pytest.mark.parametrize("ring", [True, False])
+def test_the_busiest_link_of_a_line_is_the_first_with_the_largest_load(ring, tie):
+    rng, ways = np.random.default_rng(3), set()
+    maps = [RingMap(tuple(map(tuple, rng.permutation(12).reshape(3, 4).tolist()))) for _ in range(30)]
+    for image in (*patterns(8), *maps):
+        for letter in "rc":
+            found, halves = ring_load(image, letter, ring, tie), ring_halves(image, letter, ring, tie)
+            links = [(load, way, at) for way, loads in zip((1, -1), halves.tolist()) for at, load in enumerate(loads)]
+            busiest = max(links, key=lambda link: link[0])
+            assert (found.direction, found.position) == busiest[1:]
+            assert found.largest == Fraction(2 * busiest[0], image.extent(letter))
+            assert found.total == Fraction(2 * sum(load for load, _, _ in links), image.extent(letter))
+            ways.add(found.direction)
+    assert ways == ({1, -1} if ring and tie == "parity" else {1}), "ties that are not split may be heavier downwards"
+
+
+@pytest.mark.parametrize("nodes, slots, message", [
+    ([0, 1, 2, 2], [0] * 4, "ranks 2 and 3 both sit on node"), ([0, 1, 2, 4], [0] * 4, "rank 3 sits on node 4"),
+    ([0, 1, 2, -1], [0] * 4, "rank 3"), ([0, 1, 2, 3], [0, 0, 1, 0], "rank 2 has slot 1"), ([0, 1, 2], [0] * 3, "4 ranks")])
+def test_a_mapping_is_one_to_one_or_not_made(nodes, slots, message):
+    with pytest.raises(MappingError, match=message):
+        Mapping(Torus((2, 2)), ProcessGrid(2, 2), 1, np.array(nodes), np.array(slots))
+
+
+@pytest.mark.parametrize("damage, word", [
+    (lambda t: t.replace('"148 MB/s"', '"148"'), "148"), (lambda t: t.replace('"8x8x8"', '"8by8"'), "8by8"),
+    (lambda t: t.replace('title', 'titel'), "title"), (lambda t: t.replace("certain = true", "certain = maybe"), "TOML"),
+    (lambda t: t + "\n[colour]\nvalue = 1\n", "colour"),
+    (lambda t: t.replace('value = 1\n', 'value = 0\n'), "tasks_per_node")])
+def test_a_broken_machine_file_is_refused_with_the_place(damage, word):
+    from importlib.resources import files
+
+    text = (files("pencilmap.model.machines") / "bluegene-l.toml").read_text()
+    assert damage(text) != text
+    with pytest.raises(MachineError, match="my.toml") as error:
+        read_machine(damage(text).encode(), "my.toml")
+    assert word in str(error.value)
+
+
+@pytest.mark.parametrize("network, grid, schedule", [("8x8", "8x8", "overlap:2"), ("4x4:mesh", "2x8", "sequence"),
+                                                     ("dragonfly:a=2,p=2,h=1", "4x3", "sequence")])
+def test_a_prediction_holds_no_functions_and_answers_after_it_was_stored(network, grid, schedule):
+    found, = setting(network=network, bandwidth="1 GB/s", fft="48", halo=1).predictions(grid, ["default"], schedule=schedule)
+    again = pickle.loads(pickle.dumps(found))
+    assert [stage.as_dict() for stage in again.stages] == [stage.as_dict() for stage in found.stages]
+    assert again.schedule.load_joint == found.schedule.load_joint
+    assert [p.cost for p in again.bracket] == [p.cost for p in found.bracket]
+
+
+# The table of networks: text forms, classes of links, bandwidths, routings
+
+def test_every_kind_names_routings_that_exist_and_every_routing_has_a_kind():
+    named = {name for kind in KINDS.values() for name in (*kind.routings, *kind.bracket)}
+    assert named == set(ROUTINGS)
+    for name, kind in KINDS.items():
+        assert kind.name == name and kind.routings[0] in ROUTINGS and set(kind.bracket) <= set(kind.routings)
+
+
+def test_no_kind_is_forgotten_in_the_table():
+    rows = [row for module in iter_modules(kinds.__path__, f"{kinds.__name__}.")
+            for row in vars(import_module(module.name)).values() if isinstance(row, Kind)]
+    assert {id(row) for row in rows} == {id(row) for row in KINDS.values()}
+
+
+@pytest.mark.parametrize("text, error, says", [
+    ("fat-treee:leaves=3", NetworkError, "unknown"),
+    ("cluster", NetworkError, "write a shape such as 8x8x8"),
+    ("4y4", TorusError, "not understood"),
+    ("hypercube:9", NetworkError, "1 to 8 dimensions"),
+    ("hyperx:4x0,hosts=2", NetworkError, "not understood"),
+    ("hyperx:4x4", NetworkError, "hosts is missing"),
+    ("fat-tree:leaves=4,hosts=4", NetworkError, "give up=CABLES or taper=RATIO"),
+    ("fat-tree:leaves=4,hosts=4,up=2,taper=2", NetworkError, "one of both"),
+    ("fat-tree:leaves=4,hosts=4,taper=3", NetworkError, "does not divide the 4 cables below"),
+    ("fat-tree:leaves=4,hosts=4,up=4,spines=3", NetworkError, "divisor of up"),
+    ("fat-tree:leaves=4,hosts=4,up=4,core=3", NetworkError, "give pods=NUMBER"),
+    ("fat-tree:leaves=4,hosts=4,up=4,pods=3,core=3", NetworkError, "do not fill pods=3"),
+    ("fat-tree:leaves=4,hosts=4,up=4,rails=3", NetworkError, "no multiple of rails=3"),
+    ("fat-tree:leaves=4,hosts=4,up=4,use=both", NetworkError, "even, task"),
+    ("fat-tree:leaves=65536,hosts=65536,up=65536", NetworkError, "too many"),
+    ("fat-tree:leaves=60000,hosts=1,up=60000", NetworkError, "too many"),
+    ("dragonfly:a=4,p=2", NetworkError, "h is missing"),
+    ("dragonfly:a=4,p=2,h=1,groups=4,cables=2", NetworkError, "give fewer groups or cables"),
+    ("dragonfly:a=4,p=2,cables=2,groups=60000", NetworkError, "too many"),
+    ("dragonfly:a=1024,p=1,h=32", NetworkError, "too many"),
+    ("dragonfly:a=3,p=2,h=1,rails=2", NetworkError, "no multiple of rails=2"),
+    ("dragonfly-plus:leaves=2,spines=2,hosts=2", NetworkError, "groups is missing"),
+    ("hyperx:999x999,hosts=2", NetworkError, "too many"),
+    ("graph:file.edges", PencilmapError, "give the file of its cables"),
+])
+def test_bad_texts_are_refused(text, error, says):
+    with pytest.raises(error, match=says):
+        network_named(text)
+
+
+@pytest.mark.parametrize("rates, says", [
+    ("up=1 GB/s", "class host have no bandwidth"),
+    ("up=1 GB/s,hots=2 GB/s", r"did you mean host\?"),
+    ("up=1 GB/s,host", "names no class"),
+    ("0 GB/s", "more than 0"),
+    ({"up": -1.0, "host": 1e9}, "more than 0"),
+])
+def test_bad_bandwidths_are_refused(rates, says):
+    with pytest.raises(NetworkError, match=says):
+        bandwidths(rates, ("host", "up"))
+
+
+@pytest.mark.parametrize("text, says", [
+    ("leaves=3,leafs=2", r"'leafs' is unknown \(did you mean leaves\?\)"),
+    ("leaves=3,leaves=2", "leaves is given twice"),
+    ("leaves", "leaves has no value"),
+])
+def test_bad_numbers_are_refused(text, says):
+    with pytest.raises(NetworkError, match=says):
+        numbers("tree", text, {"leaves": ""}, "tree:leaves=2")
+
+
+@pytest.mark.parametrize("values, says", [({}, "missing"), ({"n": 0}, "1 to 65536"), ({"n": "two"}, "whole number")])
+def test_numbers_are_whole(values, says):
+    with pytest.raises(NetworkError, match=says):
+        whole("tree", values, "n")
+    assert whole("tree", {}, "n", 4) == 4
