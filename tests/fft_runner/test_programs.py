@@ -24,7 +24,6 @@ def rows(program, quick, slow=(), mpich=(), sanitized=()):
     *rows("plan_test", ["1 1 1", "2 2 1", "3 1 3", "4 2 2", "6 3 2"], sanitized=["2 2 1", "4 2 2", "3 3 1"]),
     *rows("plan_memory_test", ["2"]),  # input, output and work are three arrays, in place two, also if untouched
     *rows("failures_test", [], sanitized=[f"{grid} memory FOLDER/wisdom" for grid in ("2 2 1", "4 2 2", "3 3 1")]),
-    *rows("communicators_test", ["1 200 200", "3 200 200", "2 0 200"], mpich=["2 2000 200", "2 0 200"]),  # MPICH has 2048
     *rows("threads_test", ["1 1 1", "2 1 2"]),
     *rows("auto_test", ["4 2 2"], slow=["6 3 2"]),
     *rows("cxx_test", ["1", "3"], slow=["4"], mpich=["1", "3", "4"], sanitized=["1", "3", "4"]),
