@@ -95,20 +95,6 @@ def test_a_comparison_tells_the_order_of_a_default_placement(tasks, placement, l
     assert {row.order for row in rows} == {words} == {row.as_dict()["order"] for row in rows}
 
 
-@pytest.mark.parametrize("changes, words", [
-    ({"decomposition": "brock"}, "decomposition 'brock' is unknown (did you mean brick?); known are pencil, slab"),
-    ({"grid": [4, 4]}, "has 2 dimensions, but that of a slab decomposition is P"),
-    ({"stages": [{"name": "row"}]}, "a slab decomposition has slab"),
-    ({"phases": {"total": slab_record()["phases"]["total"]}}, "exchange_slab is missing"),
-    ({"schema": "pencilmap-run-record/3"}, "schema"),
-    ({"schema": "pencilmap-run-record/1"}, "not a run record of pencilmap-run-record/1"),
-])
-def test_records_that_contradict_themselves_are_refused(changes, words, tmp_path):
-    with pytest.raises(RecordError) as error:
-        read_records(written(tmp_path / "r.jsonl", slab_record() | changes))
-    assert words in str(error.value) and "r.jsonl line 1" in str(error.value)
-
-
 @pytest.mark.parametrize("decomposition, names, problem", [
     ("pencil", "row column", ""), ("pencil", "remap_in row column remap_out", ""), ("pencil", "remap_in row column", ""),
     ("pencil", "column row", "a pencil decomposition has row, column"), ("brick:4x2x2", "remap_in row column remap_out", ""),
@@ -212,7 +198,13 @@ def test_times_of_lines_are_held_against_the_model(problem, direction, tmp_path)
         assert row.grid == ("12" if problem.bricks is None else "2x3x2")
 
 
-@pytest.mark.parametrize("problem, changes, words", [
+@pytest.mark.parametrize("problem, changes, words", [  # of a slab, or of a line by its number
+    (None, {"decomposition": "brock"}, "decomposition 'brock' is unknown (did you mean brick?); known are pencil, slab"),
+    (None, {"grid": [4, 4]}, "has 2 dimensions, but that of a slab decomposition is P"),
+    (None, {"stages": [{"name": "row"}]}, "a slab decomposition has slab"),
+    (None, {"phases": {"total": slab_record()["phases"]["total"]}}, "exchange_slab is missing"),
+    (None, {"schema": "pencilmap-run-record/3"}, "schema"),
+    (None, {"schema": "pencilmap-run-record/1"}, "not a run record of pencilmap-run-record/1"),
     (0, {"size": [96, 1]}, "a line has one extent, and a grid of all ranks"),
     (0, {"grid": [1, 12]}, "a line has one extent, and a grid of all ranks"),
     (3, {"size": [96]}, "bricks of lines have three, and a grid of all ranks"),
@@ -222,10 +214,11 @@ def test_times_of_lines_are_held_against_the_model(problem, direction, tmp_path)
     (1, {"size": [97]}, "97 points are not a multiple of 12 ranks"),
     (3, {"decomposition": "brick:2x2x2"}, "lines run on one brick for each of 12 ranks, brick:PxQxS, not on brick:2x2x2"),
     (0, {"phases": {"total": line_record(PROBLEMS[0])["phases"]["total"]}}, "phases: exchange_to_columns is missing")])
-def test_records_of_lines_that_contradict_themselves_are_refused(problem, changes, words, tmp_path):
+def test_records_that_contradict_themselves_are_refused(problem, changes, words, tmp_path):
+    made = slab_record() if problem is None else line_record(PROBLEMS[problem])
     with pytest.raises(RecordError) as error:
-        read_records(written(tmp_path / "r", line_record(PROBLEMS[problem]) | changes))
-    assert words in str(error.value)
+        read_records(written(tmp_path / "r.jsonl", made | changes))
+    assert words in str(error.value) and "r.jsonl line 1" in str(error.value)
 
 
 def test_lines_are_placed_on_the_grid_with_which_they_take_least():
@@ -381,8 +374,6 @@ def test_two_files_of_the_same_nodes_are_refused(pencilmap):
     assert status == 2 and "two files are of 2 nodes" in err
 
 
-pytestmark = pytest.mark.thorough
-
 BANDWIDTH = 2e8
 TRUTH = Costs(injection_per_task=1.9e8, message_cost_s=1e-6, exchange_cost_s=30e-6, contention=0.5, fft_rate_per_task=1e9,
               memory_bandwidth_per_node=4e9)
@@ -408,6 +399,7 @@ def write(records, path, **labels):
     return path
 
 
+@pytest.mark.thorough
 def test_the_machine_file_holds_the_figures_behind_the_records(records, tmp_path, pencilmap):
     runs = write([r for r in records if r["placement"]["tasks_per_node"] == 1], tmp_path / "runs.jsonl",
                  link_bandwidth=f"{BANDWIDTH}byte/s")
@@ -421,6 +413,7 @@ def test_the_machine_file_holds_the_figures_behind_the_records(records, tmp_path
     assert re.search(r"injection_per_node .*cannot be\s+separated", out)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("command", run_by(__file__))
 def test_the_command_of_the_document_writes_what_it_names(command, records, tmp_path, pencilmap, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -464,6 +457,7 @@ def test_every_machine_of_the_package_is_written_and_read_back(name, tmp_path):
     assert (again.network.title, again.network.bandwidth) == (machine.network.title, machine.network.bandwidth)
 
 
+@pytest.mark.thorough
 def test_figures_that_the_records_say_nothing_of_stay(tmp_path, pencilmap):
     """Computing alone does not contradict the injection limit of an earlier calibration."""
     cached = replace(TRUTH, cache_per_node=load_machine("bluegene-l").costs.cache_per_node)
@@ -476,6 +470,7 @@ def test_figures_that_the_records_say_nothing_of_stay(tmp_path, pencilmap):
     assert after.figures["fft_rate_per_task"] != before.figures["fft_rate_per_task"]
 
 
+@pytest.mark.thorough
 def test_an_earlier_calibration_that_is_not_borne_out_goes(tmp_path, pencilmap):
     mapping = mapping_of("8x8x8", "8x64", "default", 1)
     free = [record(mapping, Transform(n, n, n), Costs(exchange_cost_s=30e-6)) for n in (64, 128, 256, 512)]

@@ -36,7 +36,7 @@ from pencilmap.mapper.seeds.torus import (
     spectral,
 )
 from pencilmap.model.base.arrays import divisors
-from pencilmap.model.base.errors import GridError, PlacementError
+from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.kinds.torus_routes import DimensionOrder
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Allocation, Site
@@ -163,15 +163,6 @@ def test_closed_form_of_ring_maps_agrees_with_routing(text, shape, tasks, grid):
         assert closed.certificate == routed.certificate >= 1
 
 
-@pytest.mark.parametrize("text, wanted", [
-    ("x=0.1/2", "does not name every position once, from 0 on"), ("x=0.1/3.2", "stands for 4 nodes"),
-    ("x=0.1/1.0", "every position"),
-    ("x=0,1", "is not understood"), ("x=0.a/1.2", "is not understood"), ("x=r2,y=r4", "makes grid 8x1"), ("q=r2", "'q=r2'")])
-def test_wrong_maps_are_refused(text, wanted):
-    with pytest.raises(PlacementError, match=wanted.replace("(", r"\(")):
-        place(f"ring:{text}", Site(Torus((2, 4))), ProcessGrid(4, 2))
-
-
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("ring", [True, False])
 @pytest.mark.parametrize("letters", ["r", "c", "rc"])
@@ -245,19 +236,6 @@ def test_rows_may_be_the_cosets():
     mapping = place("lattice:r=2.0.0/0.4.0/0.0.1,tile=0.1.4.5.8.9.12.13", site, grid)
     rows = mapping.node_of_rank[grid.groups("r")]
     assert sorted(map(sorted, rows.tolist())) == sorted([a + 4 * b, a + 2 + 4 * b] for a in (0, 1) for b in range(4))
-
-
-@pytest.mark.parametrize("text, torus, grid, error, match", [
-    ("lattice", "4x4:mesh", "4x4", PlacementError, "dimension x of torus 4x4:mesh is open"),
-    ("lattice", "4x4", "1x16", PlacementError, "rows and columns"),
-    ("lattice:seed", "4x4", "4x4", PlacementError, "not understood"),
-    ("lattice:seed=1,seed=2", "4x4", "4x4", PlacementError, "not understood"),
-    ("lattice:c=1.0.0/0.4.0/0.0.1,tile=0.4.8.9", "4x4", "4x4", PlacementError, "one of every coset"),
-    ("lattice:c=1.0.0/0.3.0/0.0.1,tile=0.4.8", "4x4", "4x4", PlacementError, "names no lattice of 4 cosets"),
-    ("lattice", "4x4", "4x5", GridError, "20 tasks")])
-def test_what_cannot_be_tiled_is_refused(text, torus, grid, error, match):
-    with pytest.raises(error, match=match):
-        place(text, Site(parse_torus(torus)), parse_grid(grid))
 
 
 def kinds_of(torus, grid, tasks):

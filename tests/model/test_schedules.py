@@ -293,7 +293,6 @@ def test_pipelined_has_four_chunks_where_nothing_is_said():
     assert plain.name == four.name and plain.sizes == four.sizes and len(plain.sizes) == 4
 
 
-pytestmark = pytest.mark.usefixtures("quick_bounds")
 MOST_TASKS = 24
 
 
