@@ -3,7 +3,7 @@
  *
  * Idea:  no wrapper of Fortran is needed. The Fortran layers of Open MPI call PMPI_X, those of MPICH MPI_X or PMPI_X, with
  *        handles and constants of C. A thread counts only the outermost call, so neither the calls of a Fortran layer nor
- *        those that the MPI library makes itself are counted again. Calls that receive, probe or wait need no wrapper.
+ *        those that the MPI library makes itself are counted again. Calls that receive, probe or wait only stop the clock.
  * Rows:  calls_table.h has a row for each function. It is included once for counts of type int, and again for the large
  *        counts of MPI-4 (MPI_X_c). */
 #define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier): for pthread_getcpuclockid */
@@ -35,17 +35,23 @@
 
 static __thread int depth __attribute__((tls_model("initial-exec")));
 
+static __thread double left_s __attribute__((tls_model("initial-exec"))) = -1; /* of the thread of MPI_Init, else -1 */
+
 static bool enter(void)
 {
     bool counts = depth++ == 0 && traffic.active;
-    if (counts)
-        traffic_lock();
-    return counts;
+    if (!counts)
+        return false;
+    traffic_lock();
+    if (left_s >= 0 && traffic.counting)
+        window_computed(traffic_computing_seconds() - left_s);
+    return true;
 }
 
 static void leave(void)
 {
-    depth--;
+    if (--depth == 0 && left_s >= 0)
+        left_s = traffic_computing_seconds();
 }
 
 static const char library[] = "traffic";
@@ -132,6 +138,7 @@ static void start_clocks(void)
 {
     if (pthread_getcpuclockid(pthread_self(), &traffic.processor))
         traffic.processor = CLOCK_PROCESS_CPUTIME_ID;
+    traffic.computing = traffic.ranks_per_core > 1 ? traffic.processor : CLOCK_MONOTONIC;
     clock_gettime(traffic.processor, &traffic.begin_processor);
     clock_gettime(CLOCK_MONOTONIC, &traffic.begin);
 }
@@ -159,6 +166,7 @@ static void begin(void)
     monitoring_counts(true);
     start_clocks();
     cut_begin();
+    left_s = 0;
     traffic.counting = traffic.active = true;
 }
 
@@ -173,9 +181,12 @@ static int begun(int status)
 
 static void end(void)
 {
-    if (traffic.active && depth == 1)
+    if (enter()) {
+        traffic_unlock();
         traffic_write();
+    }
     traffic.active = false;
+    left_s = -1;
 }
 
 static void control(int level)
@@ -184,10 +195,12 @@ static void control(int level)
         leave();
         return;
     }
-    if (level >= 2)
+    if (level >= 2) {
         window_level(level);
-    else
+    } else {
+        window_passes();
         traffic.counting = level != 0;
+    }
     traffic_unlock();
     leave();
 }
@@ -197,7 +210,6 @@ static void control(int level)
     int MPI##_Finalize(void)                        \
     {                                               \
         NEXT(MPI##_Finalize);                       \
-        depth++;                                    \
         end();                                      \
         int status = next();                        \
         leave();                                    \
@@ -234,6 +246,37 @@ BOUNDARIES(PMPI)
 SESSION(MPI)
 SESSION(PMPI)
 #endif
+
+/* ---- calls that wait ---------------------------------------------------------------------------------------------- */
+
+#define WAIT(name, parameters, arguments) WRAP(MPI_##name, parameters, arguments, (void)0, )
+WAIT(Wait, (MPI_Request * request, MPI_Status *state), (request, state))
+WAIT(Waitall, (int n, MPI_Request requests[], MPI_Status states[]), (n, requests, states))
+WAIT(Waitany, (int n, MPI_Request requests[], int *index, MPI_Status *state), (n, requests, index, state))
+WAIT(Waitsome, (int n, MPI_Request requests[], int *done, int indices[], MPI_Status states[]),
+     (n, requests, done, indices, states))
+WAIT(Test, (MPI_Request * request, int *flag, MPI_Status *state), (request, flag, state))
+WAIT(Testall, (int n, MPI_Request requests[], int *flag, MPI_Status states[]), (n, requests, flag, states))
+WAIT(Testany, (int n, MPI_Request requests[], int *index, int *flag, MPI_Status *state), (n, requests, index, flag, state))
+WAIT(Testsome, (int n, MPI_Request requests[], int *done, int indices[], MPI_Status states[]),
+     (n, requests, done, indices, states))
+WAIT(Probe, (int from, int tag, MPI_Comm comm, MPI_Status *state), (from, tag, comm, state))
+WAIT(Iprobe, (int from, int tag, MPI_Comm comm, int *flag, MPI_Status *state), (from, tag, comm, flag, state))
+WAIT(Mprobe, (int from, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *state), (from, tag, comm, message, state))
+WAIT(Improbe, (int from, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *state),
+     (from, tag, comm, flag, message, state))
+WAIT(Win_fence, (int assertion, MPI_Win window), (assertion, window))
+WAIT(Win_start, (MPI_Group group, int assertion, MPI_Win window), (group, assertion, window))
+WAIT(Win_complete, (MPI_Win window), (window))
+WAIT(Win_wait, (MPI_Win window), (window))
+WAIT(Win_lock, (int type, int rank, int assertion, MPI_Win window), (type, rank, assertion, window))
+WAIT(Win_unlock, (int rank, MPI_Win window), (rank, window))
+WAIT(Win_lock_all, (int assertion, MPI_Win window), (assertion, window))
+WAIT(Win_unlock_all, (MPI_Win window), (window))
+WAIT(Win_flush, (int rank, MPI_Win window), (rank, window))
+WAIT(Win_flush_all, (MPI_Win window), (window))
+WAIT(Comm_dup, (MPI_Comm comm, MPI_Comm *made), (comm, made))
+WAIT(Comm_split, (MPI_Comm comm, int color, int key, MPI_Comm *made), (comm, color, key, made))
 
 /* ---- requests --------------------------------------------------------------------------------------------------------- */
 

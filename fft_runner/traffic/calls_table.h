@@ -1,4 +1,4 @@
-/* The functions of MPI that send, a row for each; calls.c has the macros, and includes the table for both types of
+/* The functions of MPI that send or receive, a row for each; calls.c has the macros, and includes the table for both types of
  * counts. */
 
 /* ---- from point to point ---- */
@@ -21,6 +21,12 @@ POINT_CALL(MPI_Sendrecv_replace, (REPLACE_PARAMETERS, MPI_Status *state), (REPLA
 POINT_CALL(MPI_Isendrecv, (SENDRECV_PARAMETERS, MPI_Request *request), (SENDRECV_ARGUMENTS, request))
 POINT_CALL(MPI_Isendrecv_replace, (REPLACE_PARAMETERS, MPI_Request *request), (REPLACE_ARGUMENTS, request))
 #endif
+
+WRAP(JOIN(MPI_Recv, SUFFIX),
+     (void *data, COUNT n, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status *state),
+     (data, n, type, from, tag, comm, state), (void)0, )
+WRAP(JOIN(MPI_Mrecv, SUFFIX), (void *data, COUNT n, MPI_Datatype type, MPI_Message *message, MPI_Status *state),
+     (data, n, type, message, state), (void)0, )
 
 /* ---- one-sided: data go from the origin to the target, or back, or both ways ---- */
 

@@ -175,6 +175,19 @@ bool phases_agree(struct phases *phases, MPI_Comm comm)
     return done;
 }
 
+struct window_kind phase_times(const struct phases *phases, int phase)
+{
+    int kinds;
+    const struct window_kind *kind = window_kinds(&kinds);
+    struct window_kind sum = {.windows = phases->windows[phase]};
+    for (int k = 0; k < kinds; k++) {
+        double part = phases->of_kind[k][phase] ? (double)phases->of_kind[k][phase] / (double)kind[k].windows : 0;
+        sum.seconds += part * kind[k].seconds;
+        sum.computing += part * kind[k].computing;
+    }
+    return sum;
+}
+
 uint64_t phase_share(uint64_t amount, uint64_t before, uint64_t own, uint64_t all)
 {
     uint64_t each = amount / all, left = amount % all;

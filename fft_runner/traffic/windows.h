@@ -54,11 +54,15 @@ enum { REST, LATE, MOST_KINDS = 128, MOST_WINDOWS = 1 << 20 };
 struct window_kind {
     uint64_t signature; /* equal for windows with the same partners */
     uint64_t windows;
-    double seconds;
+    double seconds, computing; /* of this rank: of the clock, and outside of MPI */
     struct pairs pairs;
 };
 
 void window_add(uint64_t key, uint64_t bytes, uint64_t messages);
+
+/* The window that is not ended: add time outside of MPI; add the time since its begin, or the last call, if that counts. */
+void window_computed(double seconds);
+void window_passes(void);
 
 /* End the window, at a collective that ends it or at the end of the program. MPI_Pcontrol may have switched that off. */
 void window_synchronised(void);
@@ -68,7 +72,7 @@ void window_close(void);
 void window_level(int level);
 
 /* What the window that is not ended has so far. */
-const struct pairs *window_open(void);
+const struct window_kind *window_open(void);
 
 const struct window_kind *window_kinds(int *count);
 
@@ -91,6 +95,9 @@ struct phases {
 
 /* Collective; return false without memory or if MPI fails, on this rank. */
 bool phases_agree(struct phases *phases, MPI_Comm comm);
+
+/* Seconds of this rank in a phase: of the clock, and outside of MPI. */
+struct window_kind phase_times(const struct phases *phases, int phase);
 
 /* The part of an amount of a kind that belongs to a phase with `own` of all its windows, `before` of which are in earlier
  * phases. The parts of all phases have the amount as sum. */

@@ -123,6 +123,9 @@ class Phase:
         How long all of them took, from the end of the phase before.
     name : str
         The level of MPI_Pcontrol, or a text.
+    computing, waiting : float array, optional
+        Shape (P,): seconds of each rank outside of MPI and inside, of all repetitions. With more ranks than cores those
+        outside are processor time.
     """
 
     n_ranks: int
@@ -130,6 +133,8 @@ class Phase:
     times: int = 1
     seconds: float | None = None
     name: str = ""
+    computing: Any = None
+    waiting: Any = None
 
     @cached_property
     def bytes(self) -> Any:
