@@ -95,12 +95,13 @@ class PlacedProgram:
         """Say the predicted times; a best placement without computing computes as the launch order."""
         whole, least, links, after = first.time_s or 0.0, first.least_s or 0.0, first.link_s or 0.0, best.link_s or 0.0
         if links < LITTLE * whole:
-            return (f"placement can hardly help: of {whole:.3g} s (predicted), computing takes {whole - links:.3g} s and the "
-                    f"links {links:.3g} s ({links / whole:.1%})")
-        said = f"the links take {links:.3g} s of {whole:.3g} s (predicted; {least:.3g} s if computing overlaps)"
+            return (f"placement can hardly help: of {whole:.3g} s (predicted), the ranks compute for {whole - links:.3g} s, "
+                    f"and the links need {links:.3g} s ({links / whole:.1%})")
+        said = f"the program takes {whole:.3g} s (predicted: computing {whole - links:.3g} s, links {links:.3g} s)"
         if after < links:
-            said += (f", with {best.placement} {best.time_s or whole - links + after:.3g} s"
-                     f"{f' ({best.least_s:.3g} s)' if best.least_s else ''}")
+            said += f", with {best.placement} {best.time_s or whole - links + after:.3g} s"
+        bounds = [f"{s:.3g}" for s in (least, best.least_s) if s]
+        said += f"; if all overlaps, at least {' and '.join(dict.fromkeys(bounds))} s"
         idle = [f"{phase.name or f'phase {i}'} ({phase.time_s:.3g} s)" for i, phase in enumerate(first.phases)
                 if phase.links_s < LITTLE * phase.time_s and phase.time_s >= LITTLE * whole]
         return said + (f". Placement cannot help {', '.join(idle)}: computing takes most of it" if idle else "")

@@ -12,7 +12,8 @@ static struct window_kind kinds[MOST_KINDS] = {[REST] = {.signature = 1}, [LATE]
 static int levels[MOST_KINDS];
 static int used = LATE + 1;
 static uint8_t *sequence;
-static size_t windows, places;
+static size_t windows, places, of_each[2]; /* ended by the rank alone, and SYNCHRONISED */
+static bool sent;
 
 void window_add(uint64_t key, uint64_t bytes, uint64_t messages)
 {
@@ -48,24 +49,28 @@ static int kind_of_window(void)
 }
 
 /* Append a kind to the sequence; false if the sequence is full. */
-static bool append(int kind)
+static bool append(int kind, bool synchronised)
 {
+    if (of_each[synchronised] == MOST_WINDOWS)
+        return false;
     if (windows == places) {
         size_t more = places ? 2 * places : 256;
-        uint8_t *larger = more <= MOST_WINDOWS ? realloc(sequence, more) : NULL;
+        uint8_t *larger = realloc(sequence, more);
+        traffic.failed |= !larger;
         if (!larger)
             return false;
         sequence = larger;
         places = more;
     }
-    sequence[windows++] = (uint8_t)kind;
+    of_each[synchronised]++;
+    sequence[windows++] = (uint8_t)(kind | (synchronised ? SYNCHRONISED : 0));
     return true;
 }
 
-void window_close(void)
+static void close_window(bool synchronised)
 {
     int kind = kind_of_window();
-    if (!append(kind))
+    if (!append(kind, synchronised))
         kind = LATE;
     window_passes();
     kinds[kind].windows++;
@@ -76,6 +81,23 @@ void window_close(void)
             traffic.failed |= pairs_add(&kinds[kind].pairs, pair->key, pair->bytes, pair->messages) < 0;
     pairs_clear(&open.pairs);
     open = (struct window_kind){.pairs = open.pairs};
+    sent = false;
+}
+
+void window_close(void)
+{
+    close_window(true);
+}
+
+void window_sent(void)
+{
+    sent = true;
+}
+
+void window_waited(bool always)
+{
+    if ((sent || always) && !level && traffic.counting && of_each[false] < MOST_WINDOWS && of_each[true] < MOST_WINDOWS)
+        close_window(false);
 }
 
 void window_synchronised(void)

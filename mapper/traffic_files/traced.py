@@ -163,9 +163,10 @@ def _together(parts: list[Traffic]) -> Traffic:
     most = {name: max((getattr(part, name) or 0.0) for part in parts) or None
             for name in ("seconds", "processor_seconds", "ranks_per_core")}
     n, single = parts[0].n_ranks, [part.phases[0] for part in parts]
-    times = [] if any(phase.computing is None for phase in single) else [
+    times = [] if any(part.computing is None for part in parts) else [
         np.sum([getattr(phase, name) for phase in single], axis=0) for name in ("computing", "waiting")]
-    return Traffic(n, (Phase(n, added(joined(rows)), 1, most["seconds"], "", *times),), tuple(communicators), mpi=parts[0].mpi,
+    phase = Phase(n, added(joined(rows)), 1, most["seconds"], "", *times)
+    return Traffic(n, (phase,), tuple(communicators), mpi=parts[0].mpi,
                    outside=(sum(part.outside[0] for part in parts), sum(part.outside[1] for part in parts)), **most)
 
 
@@ -289,7 +290,7 @@ def text(traffic: Traffic) -> str:
         lines.append(f"outside {traffic.outside[0]} {traffic.outside[1]}")
     for i, phase in enumerate(traffic.phases):
         lines.append(" ".join([f"phase {i} times {phase.times} seconds {phase.seconds or 0:.6f}", *phase.name.split()]))
-    if all(phase.computing is not None for phase in traffic.phases):
+    if traffic.computing is not None:
         for rank, times in enumerate(np.array([(p.computing, p.waiting) for p in traffic.phases]).T):
             computing, waiting = (" ".join(f"{seconds:.6f}" for seconds in row) for row in times)
             lines.append(f"rank {rank} computing {computing} waiting {waiting}")

@@ -23,7 +23,7 @@ class PhaseTime:
     """The seconds of a phase, all its repetitions together.
 
     The program waits for the rank that computes longest, for the messages that a rank starts, and for the busiest link. How
-    much of this overlaps is not known: a phase takes the sum, and at least the longer of computing and links.
+    much of this overlaps is not known, so a phase takes the sum.
     """
 
     name: str
@@ -34,13 +34,7 @@ class PhaseTime:
 
     @property
     def time_s(self) -> float:
-        """One after the other."""
         return self.computing_s + self.messages_s + self.links_s
-
-    @property
-    def least_s(self) -> float:
-        """With computing and links beside each other."""
-        return max(self.computing_s, self.links_s)
 
 
 @dataclass(frozen=True)
@@ -62,6 +56,9 @@ class ProgramPrediction:
         How long the traced program ran.
     phases : tuple of PhaseTime
         Of all phases; empty without a bandwidth, or if the trace has no computing.
+    least_s : float, optional
+        With these phases: the time of the busiest link, or of the rank that computes longest, all phases together. No
+        overlap makes the program faster.
     bracket : tuple of ProgramPrediction
         The same under the rules between which routers adapt, this one included; empty if the routing is known.
     """
@@ -74,6 +71,7 @@ class ProgramPrediction:
     bound: float | None = None
     run_s: float | None = None
     phases: tuple[PhaseTime, ...] = ()
+    least_s: float | None = None
     bracket: tuple["ProgramPrediction", ...] = ()
 
     @property
@@ -107,11 +105,6 @@ class ProgramPrediction:
     def time_s(self) -> float | None:
         """Time of the program from MPI_Init to MPI_Finalize, None if its computing or the bandwidth is not known."""
         return sum(phase.time_s for phase in self.phases) if self.phases else None
-
-    @property
-    def least_s(self) -> float | None:
-        """The same if computing and links overlap."""
-        return sum(phase.least_s for phase in self.phases) if self.phases else None
 
     @property
     def certificate(self) -> float | None:
@@ -171,21 +164,22 @@ def predict_program(mapping: Mapping, traffic: Traffic, routing_name: str | None
     rule = routing(name, mapping.network)
     busy = [phase for phase in traffic.phases if phase.bytes.nnz]
     loaded: list[LinkLoads] = [rule.loads(mapping.network, phase.exchange, mapping.ends) for phase in busy]
-    together = None
+    together, all_bytes = None, 0.0
     if loaded:
         values = np.sum([loads.values / loads.denominator for loads in loaded], axis=0)
-        together = LinkLoads(mapping.network, values, loaded[0].total_bytes).busiest()
+        total = LinkLoads(mapping.network, values, loaded[0].total_bytes)
+        together, all_bytes = total.busiest(), largest_loads(mapping.network, total)
     phase_bytes = tuple(largest_loads(mapping.network, loads) for loads in loaded)
     rate = max(mapping.network.bandwidth or (0.0,)) or None
-    links = {id(phase): n_bytes / rate for phase, n_bytes in zip(busy, phase_bytes)} if rate else {}
-    times = tuple(_time(phase, links.get(id(phase), 0.0), message_cost or 0.0) for phase in traffic.phases) if rate else ()
-    return ProgramPrediction(mapping.name, name, phase_bytes, together, rate, bound, traffic.seconds,
-                             tuple(time for time in times if time) if all(times) else ())
+    prediction = ProgramPrediction(mapping.name, name, phase_bytes, together, rate, bound, traffic.seconds)
+    if rate is None or traffic.computing is None:
+        return prediction
+    links_s = iter(n_bytes / rate for n_bytes in phase_bytes)
+    return replace(prediction, least_s=max(all_bytes / rate, float(traffic.computing.max())), phases=tuple(
+        _time(phase, next(links_s) if phase.bytes.nnz else 0.0, message_cost or 0.0) for phase in traffic.phases))
 
 
-def _time(phase: Phase, links_s: float, message_cost: float) -> PhaseTime | None:
-    if phase.computing is None:
-        return None
+def _time(phase: Phase, links_s: float, message_cost: float) -> PhaseTime:
     most, messages = float(phase.computing.max()), np.bincount(phase.pairs.source, phase.pairs.messages)
     return PhaseTime(phase.name, most, most - float(phase.computing.mean()), message_cost * float(messages.max(initial=0)),
                      links_s)

@@ -199,6 +199,12 @@ class Traffic:
         """Whether ranks waited for each other's cores, so that the run took longer than with a core for each."""
         return self.ranks_per_core is not None and self.ranks_per_core > 1
 
+    @property
+    def computing(self) -> Any:
+        """The computing of each rank in all phases, None if it is not known."""
+        each = [phase.computing for phase in self.phases]
+        return None if any(times is None for times in each) else np.sum(each, axis=0)
+
     @cached_property
     def pairs(self) -> Pairs:
         """The rows of all phases."""
