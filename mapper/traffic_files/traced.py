@@ -113,8 +113,8 @@ def _read(document: Document) -> Any:
     communicators = tuple(_communicator(document, number, match, n_ranks)
                           for number, match in _in_order(document, head["communicator"]))
     table = _table(document, pairs, (len(phases), len(communicators), n_ranks))
-    single = {name: float(head[name][0][1][1]) if head[name] else None
-              for name in ("seconds", "processor_seconds", "ranks_per_core")}
+    single: dict[str, Any] = {name: float(head[name][0][1][1]) if head[name] else None
+                              for name in ("seconds", "processor_seconds", "ranks_per_core")}
     outside = (int(head["outside"][0][1][1]), int(head["outside"][0][1][2])) if head["outside"] else (0, 0)
     cut = (int(head["cut"][0][1][1]), head["cut"][0][1][2]) if head["cut"] else None
     times = _times(document, head["rank"], (2, len(phases), n_ranks), cut)
@@ -160,8 +160,8 @@ def _together(parts: list[Traffic]) -> Traffic:
             new.append(numbers[key])
         pairs = part.pairs
         rows.append(replace(pairs, communicator=np.array([*new, UNKNOWN], np.int64)[pairs.communicator]))
-    most = {name: max((getattr(part, name) or 0.0) for part in parts) or None
-            for name in ("seconds", "processor_seconds", "ranks_per_core")}
+    most: dict[str, Any] = {name: max((getattr(part, name) or 0.0) for part in parts) or None
+                            for name in ("seconds", "processor_seconds", "ranks_per_core")}
     n, single = parts[0].n_ranks, [part.phases[0] for part in parts]
     times = [] if any(part.computing is None for part in parts) else [
         np.sum([getattr(phase, name) for phase in single], axis=0) for name in ("computing", "waiting")]
