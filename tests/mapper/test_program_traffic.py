@@ -168,7 +168,8 @@ def test_bytes_times_hops_are_those_of_the_best_permutation():
 
 @pytest.mark.parametrize(("head", "bandwidth", "said"), [
     ("seconds 100", "1 GB/s", "can hardly help"), ("seconds 0.000001", "1 GB/s", "more than the 1e-06 s"),
-    ("seconds 0.00003", "1 GB/s", "saves at most"), ("", None, "name it, or the machine"), ("", "1 GB/s", "pencilmap trace writes"),
+    ("seconds 0.00003", "1 GB/s", "saves at most"), ("", None, "name it, or the machine"),
+    ("", "1 GB/s", "pencilmap trace writes"),
     ("seconds 100\nprocessor_seconds 0.00002\nranks_per_core 1", "1 GB/s", "can hardly help"),
     ("seconds 100\nprocessor_seconds 0.00002\nranks_per_core 1.5", "1 GB/s", "take with the 2e-05 s of processor time"),
     ("seconds 0.00003\nprocessor_seconds 10\nranks_per_core 2", "1 GB/s", "can hardly help"),
