@@ -23,6 +23,7 @@ struct arrays {
     pencilfft_plan plan;
     pencilfft_halo halo;
     int array, reals;
+    const char *walls;
     pencilfft_format format;
     pencilfft_box box;
     pencilfft_part part;
@@ -43,12 +44,13 @@ static void set(const struct arrays *a, void *buffer, int64_t at, double value)
         ((double *)buffer)[at] = value;
 }
 
-/* Each number of a box: its place in the buffer, its number in the whole periodic array, whether it is mine. */
+/* Each number of a box: its place in the buffer, its number in the whole periodic array, whether it is mine, or behind a
+ * wall. */
 struct walk {
     const struct arrays *a;
     const pencilfft_box *box;
     int64_t next, local, global;
-    bool inside;
+    bool inside, behind;
 };
 
 static struct walk over(const struct arrays *a, const pencilfft_box *box)
@@ -65,11 +67,12 @@ static bool go_on(struct walk *w)
     int64_t field = k / a->reals / elements, left = k / a->reals % elements;
     w->local = field * elements;
     w->global = field;
-    w->inside = true;
+    w->inside = true, w->behind = false;
     for (int axis = 2; axis >= 0; left /= w->box->extent[axis--]) {
         at[axis] = w->box->offset[axis] + left % w->box->extent[axis];
         w->local += left % w->box->extent[axis] * w->box->stride[axis];
         w->inside = w->inside && at[axis] >= a->box.offset[axis] && at[axis] < a->box.offset[axis] + a->box.extent[axis];
+        w->behind = w->behind || (strchr(a->walls, 'x' + axis) && (at[axis] < 0 || at[axis] >= a->format.n[axis]));
     }
     for (int axis = 0; axis < 3; axis++)
         w->global = w->global * a->format.n[axis] + (at[axis] % a->format.n[axis] + a->format.n[axis]) % a->format.n[axis];
@@ -89,14 +92,15 @@ static double drawn(int64_t local)
 static void need_indices(const struct arrays *a)
 {
     for (struct walk w = over(a, &a->part.box); go_on(&w);)
-        CHECK_INT(number(a, a->padded, w.local), w.global);
+        CHECK_INT(number(a, a->padded, w.local), w.behind ? -1 : w.global);
 }
 
 static void halo_has_the_index_formula(const struct arrays *a)
 {
     for (struct walk w = over(a, &a->box); go_on(&w);)
         set(a, a->own, w.local, (double)w.global);
-    memset(a->padded, 0xff, (size_t)a->padded_elements * a->format.element_bytes);
+    for (struct walk w = over(a, &a->part.box); go_on(&w);)
+        set(a, a->padded, w.local, -1);
     OK(pencilfft_halo_exchange(a->halo, a->own, a->padded));
     need_indices(a);
     for (struct walk w = over(a, &a->part.box); go_on(&w);)
@@ -111,6 +115,8 @@ static void sums_are_those_of_all_ranks(const struct arrays *a)
     double *sums = calloc((size_t)n, sizeof *sums), both[2] = {0, 0};
     for (struct walk w = over(a, &a->part.box); go_on(&w);) {
         set(a, a->padded, w.local, drawn(w.local));
+        if (w.behind)
+            continue;
         sums[w.global] += drawn(w.local);
         both[0] += (double)w.global * drawn(w.local);
     }
@@ -139,6 +145,8 @@ static int64_t shared(const struct arrays *a, const pencilfft_box *mine, const p
         int64_t n = a->format.n[axis], count = 0, end = theirs->offset[axis] + theirs->extent[axis] + high[axis];
         for (int64_t at = theirs->offset[axis] - low[axis]; at < end; at++) {
             int64_t inside = (at % n + n) % n - mine->offset[axis];
+            if (strchr(a->walls, 'x' + axis) && (at < 0 || at >= n))
+                continue;
             count += inside >= 0 && inside < mine->extent[axis];
         }
         product *= count;
@@ -164,7 +172,8 @@ static void traffic_is_what_halos_take(const struct arrays *a, const int64_t low
 
 static void check_halo(pencilfft_plan plan, int array)
 {
-    struct arrays a = {.plan = plan, .array = array};
+    static const char *const walls[] = {"", "x", "zy", "xyz"};
+    struct arrays a = {.plan = plan, .array = array, .walls = walls[below(4)]};
     int64_t low[3], high[3];
     int halved;
     pencilfft_format input;
@@ -173,10 +182,10 @@ static void check_halo(pencilfft_plan plan, int array)
     OK(pencilfft_box_mine(plan, array, &a.box));
     halved = input.n[2] != a.format.n[2];
     for (int axis = 0; axis < 3; axis++) { /* mostly narrow, now and then round the whole array */
-        int64_t most = axis == 2 && halved ? 0 : below(3) ? (a.format.n[axis] + 2) / 3 : a.format.n[axis];
+        int64_t n = axis == 2 && halved && !strchr(a.walls, 'z') ? 0 : a.format.n[axis], most = below(3) ? (n + 2) / 3 : n;
         low[axis] = below(most + 1), high[axis] = below(most + 1);
     }
-    OK(pencilfft_halo_create(plan, array, low, high, &a.halo));
+    OK(pencilfft_halo_create_walls(plan, array, low, high, a.walls, &a.halo));
     OK(pencilfft_halo_part(a.halo, &a.part));
     a.reals = a.format.is_complex ? 2 : 1;
     a.elements = box_elements(&a.box) * a.format.fields;
@@ -244,6 +253,10 @@ static void refusals_are_told_on_all_ranks(void)
     no_halo(plan, rank ? PENCILFFT_INPUT : PENCILFFT_Z_PENCIL, none, one, PENCILFFT_NOT_POSSIBLE, "5 of 8 modes");
     no_halo(plan, PENCILFFT_OUTPUT, none, none, PENCILFFT_NOT_POSSIBLE, "has 2 parts");
     BAD(pencilfft_halo_create(NULL, 0, one, one, &halo), "");
+    REFUSED_ON_ALL(pencilfft_halo_create_walls(plan, PENCILFFT_INPUT, one, one, rank ? "xx" : "x", &halo),
+                   PENCILFFT_UNKNOWN_NAME, "walls 'xx' of a halo are not understood; give letters of xyz, each once");
+    REFUSED_ON_ALL(pencilfft_halo_create_walls(plan, PENCILFFT_INPUT, one, one, rank ? "yz" : "y", &halo),
+                   PENCILFFT_MISMATCH, "walls along z is 0 on rank 0");
     OK(pencilfft_halo_create(plan, PENCILFFT_INPUT, one, one, &halo));
     BAD(pencilfft_halo_exchange(halo, padded + 1, padded), "overlap");
     BAD(pencilfft_halo_accumulate(halo, NULL, padded), "");

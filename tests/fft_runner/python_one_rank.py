@@ -195,6 +195,7 @@ def check_plan():
         local("Plan.part_of", *each(lambda rank: plan.part_of("input", rank), (-1, comm.size, CUT, True, "0", None)),
               *each(lambda i: plan.part_of("input", 0, i), (1, -1, CUT, "0")))
         local("Plan.line_of", *each(plan.line_of, (-1, 3, CUT, True, "x", None)))
+        collective("Plan.group", lambda: plan.group("row").Free(), *each(plan.group, NOT_NAMES))
         local("Plan.choice", *each(plan.choice, NOT_NAMES))
         local("Plan.waves", *each(plan.waves, (1, -1, CUT, True, "0", None)))
         check_halo(plan, f)
@@ -205,7 +206,8 @@ def check_halo(plan, f):
     collective("Plan.halo", lambda: plan.halo("input", 1).destroy(), *each(lambda name: plan.halo(name, 1), NOT_NAMES[2:]),
                *each(lambda low: plan.halo("input", low), [*NOT_INTEGERS, (1, 1), (1, 1, 1, 1), count(), 99]),
                *each(lambda high: plan.halo("input", 1, high), [(1, 2), CUT, "1", -1]),
-               lambda: plan.halo("input"), lambda: plan.halo("input", 1, 1, 1), lambda: plan.halo("input", 1, deep=1))
+               *each(lambda walls: plan.halo("input", 1, 1, walls), [*NOT_TEXTS, "w", "xx"]),
+               lambda: plan.halo("input"), lambda: plan.halo("input", 1, 1, "x", 1), lambda: plan.halo("input", 1, deep=1))
     collective("Halo", lambda: Halo(plan, "input", 1, 1).destroy(), lambda: Halo(plan, "input", 1), lambda: Halo(plan),
                lambda: Halo(plan, "nosuch", 1, 1), lambda: Halo(plan=plan, array="input", low=1, deep=1))
     with plan.halo("input", 1) as halo:
