@@ -52,9 +52,9 @@ TYPES = ("c2c", "r2c", "c2r", "dct", "dst")
 PRECISIONS = ("double", "single")
 PEERS = ("accfft", "decomp2d", "heffte", "p3dfft", "pfft")  # with a driver
 CONTESTANTS = ("pencilfft", "fftw-mpi", *PEERS)
-DESTROY, KEEP, STRIDE1 = "destroy", "keep", "stride1"  # words of our library
+DESTROY, KEEP, STRIDE1, GIVEN = "destroy", "keep", "stride1", "given"  # words of our library
 CHOICES = {"pencilfft": ("", *ALGORITHMS, "auto")}  # after a colon
-ADDED = {"pencilfft": (DESTROY, KEEP, STRIDE1)}  # after a choice and +, or in its place
+ADDED = {"pencilfft": (DESTROY, KEEP, STRIDE1, GIVEN)}  # after a choice and +, or in its place
 OURS = "pencilfft"
 FAILED = "benchmark worker: "  # before the reason for the end of the benchmark
 
@@ -208,7 +208,8 @@ def _hashed(numbers: NDArray[Any]) -> Any:
 # libpencilfft runs by its Python binding; transforms call the C function, as FFTW's do: the binding's checks take 20 us.
 # The library chooses the grid, and all else that the choice, which is the exchange, leaves open. On one rank the plan of
 # c2r may overwrite its input, as the peers do; other plans keep theirs. With ``+keep``, or ``keep`` alone, the plan keeps
-# its input; with ``destroy`` it may overwrite the input. ``stride1`` selects the stride-1 layout in the same way.
+# its input; with ``destroy`` it may overwrite the input. ``stride1`` selects the stride-1 layout in the same way, ``given``
+# the grid of the case.
 #
 # FFTW (Debian: libfftw3-mpi3) is called by ctypes, with transposed output: slabs for any grid.
 #
@@ -227,8 +228,8 @@ class Ours:
         backward = case.type == "c2r"
         source, target = ("output", "input") if backward else ("input", "output")
         words = choice.split("+")
-        exchange = "".join(word for word in words if word not in (DESTROY, KEEP, STRIDE1)) or None
-        self.plan = Plan(case.shape, (0, 0), comm, type=case.type, precision=case.precision,
+        exchange = "".join(word for word in words if word not in ADDED[OURS]) or None
+        self.plan = Plan(case.shape, case.grid if GIVEN in words else (0, 0), comm, type=case.type, precision=case.precision,
                          directions=BACKWARD if backward else FORWARD, exchange=exchange, destroy_input=DESTROY in words or (
                              backward and comm.size == 1 and KEEP not in words),
                          layout=STRIDE1 if STRIDE1 in words else "natural")
