@@ -199,7 +199,22 @@ def check_plan():
         local("Plan.choice", *each(plan.choice, NOT_NAMES))
         local("Plan.waves", *each(plan.waves, (1, -1, CUT, True, "0", None)))
         check_halo(plan, f)
+        check_array(plan, f, g)
         collective("Plan.destroy", lambda: plan.transpose("row", FORWARD, z, y), lambda: plan.destroy(5))
+
+
+def check_array(plan, f, g):
+    seen.update(("PlanArray", "PlanArray.transpose", "PlanArray.swapaxes"))  # with NumPy's errors
+    for one, method in ((f, "coordinates"), (g, "wavenumbers")):
+        local(f"PlanArray.{method}", *each(getattr(one, method), [0, (1, 1), "x", None, np.inf, (1, 1, -1)]))
+    local("Plan.array", *each(lambda array: plan.array(array, "input"), [None, [1.0], f.reshape(-1)]),
+          *each(lambda name: plan.array(f, name), NOT_NAMES[2:]))
+    collective("PlanArray.gather", f.gather,
+               *each(f.gather, [(0,) * 4, 99, CUT, "x", None, [0], slice(None, None, -1), 1.5]),
+               *each(lambda root: f.gather(..., root), (comm.size, -1, "0", 0.0, True, CUT)), lambda: f.gather(0, 0, 0))
+    collective("PlanArray.global_dot", lambda: f.global_dot(f), f.global_sum, f.global_dot,
+               *each(f.global_dot, [None, 1.0, f.reshape(-1)]))
+    collective("PlanArray.global_norm", f.global_norm, lambda: f.global_norm(nosuch=1), lambda: f.reshape(-1).global_norm())
 
 
 def check_halo(plan, f):

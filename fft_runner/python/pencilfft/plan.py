@@ -274,8 +274,8 @@ class Plan(_Queries):
         return _place_of(part, self._array(array), written, str(array), NEEDED_ALIGNMENT)
 
     def _ends(self, source: Any, first: str, target: Any, last: str) -> "_Ends":
-        return _ends_of(source, self._array(first), target, self._array(last), (first, last), self._buffer_bytes,
-                        self._loses_input)
+        return _ends_of(source, self._array(first), self.empty(last) if target is None else target, self._array(last),
+                        (first, last), self._buffer_bytes, self._loses_input)
 
     @_collective
     def forward(self, source: Array, target: Array | None = None, norm: str = "none") -> Array:
@@ -468,7 +468,8 @@ class Plan(_Queries):
 
     @_collective
     def group(self, exchange: str) -> "Comm":
-        """Return a new communicator of the ranks with which this rank does an exchange, such as its row, in their order. The caller frees it. Collective.
+        """Return a new communicator of the ranks with which this rank does an exchange, such as its row, in their order. The
+        caller frees it. Collective.
         """
         from mpi4py import MPI
 
