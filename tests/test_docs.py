@@ -16,19 +16,7 @@ from pencilmap.model.placement.grid import LIBRARIES, grid_in_words
 from pencilmap.scripts.command_line.documents import between
 from pencilmap.scripts.maintenance import write_tables
 from pencilmap.scripts.maintenance.write_tables import TABLES
-from tests.documents import (
-    EXAMPLE,
-    ROOT,
-    Command,
-    commands,
-    make_folder,
-    read_result,
-    run,
-    run_by,
-    unrun,
-    without_digits,
-    wrong_examples,
-)
+from tests.documents import EXAMPLE, ROOT, commands, make_folder, read_result, run, run_by, unrun, wrong_examples
 from tests.fft_runner.tables import fortran_module
 from tests.patience import patience
 from tests.scripts.browser import browser, needs_browser, window
@@ -86,10 +74,6 @@ def test_examples_of_the_docs_print_what_is_shown(page, folder_of, ran):
         if (page, number) not in ran:
             run(command, folder_of(page))
     assert wrong_examples(text, folder_of(page)) == ""
-
-
-def test_a_wrong_example_is_seen(tmp_path):
-    assert "Got:\n    4" in wrong_examples("```python\n>>> 2 + 2\n5\n```", tmp_path)
 
 
 @pytest.mark.parametrize("file, first, last, content", [pytest.param(*table, id=table[0]) for table in TABLES])
@@ -160,15 +144,6 @@ def test_tests_get_the_commands_that_documents_say_they_run():
     assert run_by(ROOT / "tests" / "scripts" / "test_demo.py") == ["scripts/demo", "scripts/test"]
     with pytest.raises(LookupError, match="tests/test_docs.py"):
         run_by(ROOT / "tests" / "test_docs.py")
-
-
-def test_a_command_that_fails_is_seen(tmp_path):
-    with pytest.raises(AssertionError, match="false"):
-        run(Command("false", "", ()), tmp_path)
-
-
-def test_digits_are_left_out_with_the_widths_that_follow_from_them():
-    assert without_digits("a   12.5 ms ───") == without_digits("a 3e-05 ms ─────")
 
 
 # ---- the built pages ----

@@ -375,10 +375,6 @@ def test_other_rooms_include_only_the_header_of_a_room():
     assert found == []
 
 
-def test_a_circle_is_named():
-    assert circles([("a", "b"), ("b", "c"), ("c", "a"), ("c", "d"), ("e", "e")]) == [["a", "b", "c"]]
-
-
 def errors(path):
     """Return the texts of the errors that a module raises, without the inserted values."""
     for node in nodes(path):
@@ -409,23 +405,6 @@ def test_nothing_refers_to_the_folder_beside_the_project():
     guilty = [name for name in tracked.split("\0") if name and (ROOT / name).is_file()
               and word in (ROOT / name).read_text("utf-8", errors="ignore")]
     assert guilty == []
-
-
-def public_functions(body):
-    """Return the functions and methods that a user may call; members of private classes are private."""
-    for node in body:
-        if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-            yield from public_functions(node.body)
-        elif isinstance(node, ast.FunctionDef) and (not node.name.startswith("_") or node.name.startswith("__")):
-            yield node
-
-
-def test_every_public_function_is_annotated():
-    bare = [f"{name}: {function.name}" for name, path in modules().items()
-            for function in public_functions(tree(path).body)
-            if function.returns is None or any(argument.annotation is None and argument.arg not in ("self", "cls")
-                                               for argument in ast.walk(function.args) if isinstance(argument, ast.arg))]
-    assert bare == []
 
 
 def test_docstrings_describe_no_parameter_that_a_function_lacks():

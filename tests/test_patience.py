@@ -48,10 +48,3 @@ def test_no_limit_of_time_is_fixed():
     found = {name: fixed(path.read_text("utf-8")) for path in sorted(TESTS.rglob("*.py"))
              if not (name := str(path.relative_to(TESTS))).startswith(STARTED)}
     assert {name: limits for name, limits in found.items() if limits} == {}, "give patience() the seconds of a free machine"
-
-
-@pytest.mark.parametrize("text", ["run(a, timeout=60)", "run(timeout=RUN_S)", "p.wait(STOP_S)", "end = time.monotonic() + 5",
-                                  "run(timeout=0 if up else 20)"])
-def test_a_fixed_limit_is_found(text):
-    assert fixed(text) and not fixed(text.replace("60", "patience(60)").replace("RUN_S", "patience(RUN_S)").replace(
-        "STOP_S", "patience(STOP_S)").replace("+ 5", "+ patience(5)").replace("20", "patience(20)"))

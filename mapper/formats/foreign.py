@@ -218,9 +218,10 @@ FOREIGN = (
     Foreign("a machine file", _is_machine, "give it as `machine` FILE.toml"),
     Foreign("a record of measured times", _begins(r'\{\s*"schema"\s*:\s*"pencilmap-'),
             "pencilmap compare reads run records"),
-    Foreign("a trace of traffic", _begins(r"pencilmap traffic [0-9]"), "give it as `traffic` FILE", (TRAFFIC,)),
-    Foreign("Open MPI's monitoring", _has_line(r"[EI]\t[0-9]+\t[0-9]+\t[0-9]+ bytes"), "give it as `traffic` FILE",
-            (TRAFFIC,)),
+    Foreign("traffic between ranks", _has_line(r"(pencilmap traffic [0-9]|[EI]\t[0-9]+\t[0-9]+\t[0-9]+ bytes|"
+                                               r"<ipm_job_profile\b|~~~~ Process [0-9]+ of|\| Rank <-> Rank )"),
+            "give it as `traffic` FILE", (TRAFFIC,)),
+    Foreign("a report of mpiP or CrayPat", _begins(r"(@ mpiP\s|CrayPat/X:)"), "trace the program with pencilmap trace"),
     Foreign("NCCL's or RCCL's topology of a node", _begins(r"<(system|graphs) version="), _INSIDE),
     Foreign("the output of nvidia-smi topo -m or rocm-smi --showtopo",
             _has_line(r"((\x1b\[4m)?GPU0[ \t\x1b].*(CPU Affinity|GPU1|[ \t]X[ \t])|=+ ?ROCm System Management Interface)"),

@@ -11,7 +11,7 @@ from os.path import exists
 
 from pencilmap.mapper.formats.foreign import TRAFFIC, foreign_format, named_format
 from pencilmap.mapper.formats.lines import Document, read_document
-from pencilmap.mapper.traffic_files import matrices, monitoring, traced
+from pencilmap.mapper.traffic_files import intel, ipm, matrices, monitoring, traced
 from pencilmap.mapper.traffic_files.matrices import without_head
 from pencilmap.model.base.errors import TrafficError, near
 from pencilmap.model.base.reading import reading
@@ -34,6 +34,8 @@ class TrafficFormat:
 TRAFFIC_FILES = {
     "trace": TrafficFormat("as pencilmap trace writes it", traced.looks_like, traced.read),
     "monitoring": TrafficFormat("Open MPI's monitoring, PREFIX.RANK.prof", monitoring.looks_like, monitoring.read),
+    "ipm": TrafficFormat("IPM's profile, XML (IPM_LOG=full)", ipm.looks_like, ipm.read),
+    "intel": TrafficFormat("Intel MPI's statistics (I_MPI_STATS), or aps-report -x", intel.looks_like, intel.read),
     "matrix-market": TrafficFormat("Matrix Market, as scipy.io.mmwrite writes it", matrices.looks_like_market,
                                    matrices.read_market),
     "dense": TrafficFormat("line i has the bytes of rank i to each rank, as fft_runner --byte-matrix writes it",
@@ -106,7 +108,7 @@ def recognise(document: Document) -> str:
                            f"{document.label},{names[0]}")
     other = foreign_format(document, TRAFFIC)
     if other:
-        raise TrafficError(f"{document.label} looks like {other.title}, which is not read as traffic; write from, to and "
-                           "bytes of each pair of ranks in a line")
+        raise TrafficError(f"{document.label} looks like {other.title}, which is not read as traffic; trace the program "
+                           "with pencilmap trace, or write from, to and bytes of each pair of ranks in a line")
     number, line = (document.lines(longest=None) or document.lines("\n", None))[0]
     raise TrafficError(f"{document.label} line {number}: {line.strip()[:40]!r} is not traffic; known are {_KNOWN}")

@@ -108,8 +108,8 @@ def _read(document: Document) -> Any:
     communicators = tuple(_communicator(document, number, match, n_ranks)
                           for number, match in _in_order(document, head["communicator"]))
     table = _table(document, pairs, (len(phases), len(communicators), n_ranks))
-    single = {name: float(head[name][0][1][1]) if head[name] else None
-              for name in ("seconds", "processor_seconds", "ranks_per_core")}
+    single: dict[str, Any] = {name: float(head[name][0][1][1]) if head[name] else None
+                              for name in ("seconds", "processor_seconds", "ranks_per_core")}
     outside = (int(head["outside"][0][1][1]), int(head["outside"][0][1][2])) if head["outside"] else (0, 0)
     traffic = Traffic(n_ranks, tuple(_phase(match, _rows(table, i), n_ranks) for i, (_, match) in enumerate(phases)),
                       communicators, outside=outside, mpi=head["mpi"][0][1][1] if head["mpi"] else "",
@@ -151,8 +151,8 @@ def _together(parts: list[Traffic]) -> Traffic:
             new.append(numbers[key])
         pairs = part.pairs
         rows.append(replace(pairs, communicator=np.array([*new, UNKNOWN], np.int64)[pairs.communicator]))
-    most = {name: max((getattr(part, name) or 0.0) for part in parts) or None
-            for name in ("seconds", "processor_seconds", "ranks_per_core")}
+    most: dict[str, Any] = {name: max((getattr(part, name) or 0.0) for part in parts) or None
+                            for name in ("seconds", "processor_seconds", "ranks_per_core")}
     n = parts[0].n_ranks
     return Traffic(n, (Phase(n, added(joined(rows)), seconds=most["seconds"]),), tuple(communicators), mpi=parts[0].mpi,
                    outside=(sum(part.outside[0] for part in parts), sum(part.outside[1] for part in parts)), **most)

@@ -178,6 +178,8 @@ class Traffic:
         Processor time between MPI_Init and MPI_Finalize, of the rank with the most.
     ranks_per_core : float, optional
         Ranks for each logical processor that they could use, on the host with the most.
+    note : str
+        What a file of another tool leaves out or does not tell.
     """
 
     n_ranks: int
@@ -188,6 +190,7 @@ class Traffic:
     mpi: str = ""
     processor_seconds: float | None = None
     ranks_per_core: float | None = None
+    note: str = ""
 
     @property
     def shared_cores(self) -> bool:

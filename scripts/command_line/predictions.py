@@ -29,7 +29,7 @@ LINKS = {  # word of a note: the page that explains it
 ONLY_WIDE = ("not a product of digit patterns", "ring maps, not digit patterns", "the paper's m", "no certificate",
              "placement chosen by its cost")
 DECIDING = ("cables up as down are assumed", "assumed to be the first", "cut the search short", "are taken as sent at once",
-            "levels above a leaf", "programs not measured")  # in notes that are printed
+            "levels above a leaf", "programs not measured", "IPM", "aps-report")  # in notes that are printed
 MOST_SHORT = 72  # characters of a note that stands on a line
 MESSAGE, FFT = FIGURES["message_cost_s"], FIGURES["fft_rate_per_task"]
 USUAL = ("best", "default")  # placements that are one line if they are alike

@@ -351,7 +351,7 @@ def _notes(where: Question, found: PlacedProgram) -> list[str]:
                      "message")
     if phases == 1 and not found.traffic.seconds:
         notes.append("all messages are taken as sent at once; phases in the file (phase NAME) may give another placement")
-    return [*notes, *([CUT] if found.cut_short else []), *new_notes(where.notes),
+    return [*filter(None, [found.traffic.note]), *notes, *([CUT] if found.cut_short else []), *new_notes(where.notes),
             *launch_notes(where, found.mappings[0].grid)]
 
 

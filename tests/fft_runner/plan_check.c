@@ -243,15 +243,6 @@ static void check_variants(const struct plan_case *c, struct problem *p)
     }
 }
 
-/* Bits of an array that two buffers hold alike. */
-static bool same_array(const struct problem *p, int array, const void *a, const void *b)
-{
-    struct side side;
-    if (side_of(p, array, &side))
-        return false;
-    return !memcmp(a, b, (size_t)side_elements(&side) * side.format.element_bytes);
-}
-
 /* The input of a transform, filled. */
 static void fill(struct problem *p, pencilfft_direction direction, void *in)
 {
@@ -263,80 +254,6 @@ static void fill(struct problem *p, pencilfft_direction direction, void *in)
 static int result_of(pencilfft_direction direction)
 {
     return direction == PENCILFFT_FORWARD ? PENCILFFT_OUTPUT : PENCILFFT_INPUT;
-}
-
-/* A pair gives the results of its two transforms, in place and out of place: FFTW may choose another way in place, with
- * other last bits. */
-static void check_pair(const struct plan_case *c, struct problem *p)
-{
-    void *in[2], *expected[2], *out[2];
-    bool wrong = false;
-    if (c->desc.directions != (PENCILFFT_FORWARD | PENCILFFT_BACKWARD))
-        return;
-    start(c, NULL);
-    for (int i = 0; i < 2; i++)
-        in[i] = buffer_of(p->plan), expected[i] = buffer_of(p->plan), out[i] = buffer_of(p->plan);
-    for (int in_place = 0; in_place < 2; in_place++) {
-        for (int i = 0; i < 2; i++) {
-            pencilfft_direction direction = i ? PENCILFFT_BACKWARD : PENCILFFT_FORWARD;
-            fill(p, direction, in_place ? expected[i] : in[i]);
-            or_abort(pencilfft_execute(p->plan, direction, p->in, expected[i]));
-            fill(p, direction, in[i]); /* which may have been destroyed */
-        }
-        if (in_place)
-            out[0] = in[0], out[1] = in[1];
-        or_abort(pencilfft_execute_pair(p->plan, in[0], out[0], in[1], out[1]));
-        wrong |= !same_array(p, PENCILFFT_OUTPUT, out[0], expected[0]) ||
-                 !same_array(p, PENCILFFT_INPUT, out[1], expected[1]);
-    }
-    fail_if(wrong, "a pair of transforms is not what they are one by one");
-}
-
-/* Whether the reals of the array are those of `expected` times the factor, to the last digits, or to those of a remap that
- * rounds them afterwards. */
-static bool is_scaled(const struct problem *p, int array, const void *got, const void *expected, double factor)
-{
-    int remap = array == PENCILFFT_INPUT ? PENCILFFT_REMAP_IN : PENCILFFT_REMAP_OUT;
-    double told = 0;
-    pencilfft_exchange_error(p->plan, &told);
-    bool rounded = told > 0 && pencilfft_exchange_stage(p->plan, remap);
-    struct side side;
-    bool right = true;
-    or_abort(side_of(p, array, &side));
-    size_t single = side.format.real_bytes == sizeof(float);
-    int64_t reals = side_elements(&side) * (int64_t)(side.format.element_bytes / side.format.real_bytes);
-    for (int64_t i = 0; i < reals; i++) {
-        double mine = single ? ((const float *)got)[i] : ((const double *)got)[i];
-        double its = factor * (single ? ((const float *)expected)[i] : ((const double *)expected)[i]);
-        right &= fabs(mine - its) <= (single ? 1e-6 : rounded ? 0x1p-23 : 1e-15) * fabs(its) + (single ? 1e-37 : 0);
-    }
-    return right;
-}
-
-/* The last pass multiplies the result by 1/N or 1/sqrt N, into another array and in place. */
-static void check_norm(const struct plan_case *c, struct problem *p)
-{
-    bool wrong = false;
-    void *in = buffer_of(p->plan), *expected = buffer_of(p->plan), *out = buffer_of(p->plan), *place = buffer_of(p->plan);
-    double n;
-    or_abort(pencilfft_scale(p->plan, &n));
-    pencilfft_norm norm = check->plans % 2 ? PENCILFFT_NORM_N : PENCILFFT_NORM_SQRT_N;
-    start(c, NULL);
-    for (pencilfft_direction way = PENCILFFT_FORWARD; way <= PENCILFFT_BACKWARD; way++) {
-        if (!(c->desc.directions & (int)way))
-            continue;
-        for (int in_place = 0; in_place < 2; in_place++) {
-            void *to[2] = {in_place ? in : expected, in_place ? place : out};
-            for (int scaled = 0; scaled < 2; scaled++) {
-                fill(p, way, scaled && in_place ? place : in);
-                or_abort(pencilfft_set_norm(p->plan, way, scaled ? norm : PENCILFFT_NORM_NONE));
-                or_abort(pencilfft_execute(p->plan, way, p->in, to[scaled]));
-            }
-            wrong |= !is_scaled(p, result_of(way), to[1], to[0], norm == PENCILFFT_NORM_N ? 1 / n : 1 / sqrt(n));
-        }
-        or_abort(pencilfft_set_norm(p->plan, way, PENCILFFT_NORM_NONE));
-    }
-    fail_if(wrong, "a normalised transform is not the transform times its factor");
 }
 
 /* Squares of an array, and of its difference from another array, over all ranks. */
@@ -398,39 +315,6 @@ static void check_rounding(const struct plan_case *c, struct problem *p)
     or_abort(pencilfft_plan_destroy(plan)); /* with its buffers */
 }
 
-/* One transform of a plan, by execute and then in flight. */
-struct flight {
-    pencilfft_plan plan;
-    pencilfft_direction direction;
-    void *in, *out, *expected;
-};
-
-static void prepare_flights(struct flight f[2], struct problem *p)
-{
-    for (int i = 0; i < 2; i++) {
-        f[i].in = buffer_of(f[i].plan), f[i].out = buffer_of(f[i].plan), f[i].expected = buffer_of(f[i].plan);
-        fill(p, f[i].direction, f[i].in);
-        or_abort(pencilfft_execute(f[i].plan, f[i].direction, f[i].in, f[i].expected));
-        fill(p, f[i].direction, f[i].in); /* which may have been destroyed */
-    }
-}
-
-static bool arrived_wrong(const struct flight f[2], const struct problem *p)
-{
-    return !same_array(p, result_of(f[0].direction), f[0].out, f[0].expected) ||
-           !same_array(p, result_of(f[1].direction), f[1].out, f[1].expected);
-}
-
-/* Each rank makes progress with other plans, and as often as it likes; the own message is a blocking one to a neighbour. */
-static bool progress_and_own_message(const struct flight f[2])
-{
-    int next = (check->rank + 1) % check->ranks, before = (check->rank + check->ranks - 1) % check->ranks, got = -1, done;
-    for (int i = 0; i < check->rank * 7 % 5; i++)
-        or_abort(pencilfft_progress(f[(i + check->rank) % 2].plan, &done));
-    CHECK_MPI(MPI_Sendrecv(&check->rank, 1, MPI_INT, next, 0, &got, 1, MPI_INT, before, 0, check->grid, MPI_STATUS_IGNORE));
-    return got == before;
-}
-
 /* Work memory of the caller, with a border behind it. Before it is there, no plan runs that needs it. */
 enum { BORDER = 64, WORK_ALIGNMENT = 16 };
 
@@ -467,102 +351,6 @@ static void take_work(char *memory, int64_t bytes)
     free(memory);
 }
 
-/* Two plans in flight on the same communicator, and a pair. */
-static void check_flights(const struct plan_case *c, struct problem *p)
-{
-    bool both = c->desc.directions == (PENCILFFT_FORWARD | PENCILFFT_BACKWARD);
-    pencilfft_direction last = c->desc.directions & PENCILFFT_BACKWARD ? PENCILFFT_BACKWARD : PENCILFFT_FORWARD;
-    struct flight f[2] = {{.plan = p->plan, .direction = both ? PENCILFFT_FORWARD : last}, {.direction = last}};
-    int64_t bytes;
-    void *in = p->in;
-    if (!c->desc.nonblocking)
-        return;
-    start(c, NULL);
-    or_abort(pencilfft_plan_create(&c->desc, check->grid, &f[1].plan));
-    char *work = give_work(c, f[1].plan, &bytes);
-    prepare_flights(f, p);
-    for (int i = 0; i < 2; i++)
-        or_abort(pencilfft_start(f[i].plan, f[i].direction, f[i].in, f[i].out));
-    bool wrong = !progress_and_own_message(f);
-    or_abort(pencilfft_wait(f[1].plan));
-    or_abort(pencilfft_wait(f[0].plan));
-    fail_if(arrived_wrong(f, p) || wrong, "transforms in flight are not what they are by execute");
-    or_abort(pencilfft_plan_destroy(f[1].plan)); /* with its buffers */
-    take_work(work, bytes);
-    p->in = in;
-    if (!both)
-        return;
-    f[1].plan = p->plan;
-    prepare_flights(f, p);
-    or_abort(pencilfft_start_pair(p->plan, f[0].in, f[0].out, f[1].in, f[1].out));
-    wrong = !progress_and_own_message(f);
-    or_abort(pencilfft_wait(p->plan));
-    fail_if(arrived_wrong(f, p) || wrong, "a pair in flight is not what its transforms are by execute");
-}
-
-/* For the taken or the given side of a transform: write index values, or count wrong values. */
-static int64_t index_values(const struct problem *p, bool taken, pencilfft_direction direction, void *array, bool fill)
-{
-    bool input = taken == (direction == PENCILFFT_FORWARD);
-    int64_t wrong = 0;
-    struct side side;
-    or_abort(side_of(p, input ? PENCILFFT_INPUT : PENCILFFT_OUTPUT, &side));
-    for (int i = 0; i < side.parts && fill; i++)
-        values_fill(&side.part[i], &side.format, value_index, array);
-    for (int i = 0; i < side.parts && !fill; i++)
-        wrong += values_wrong(&side.part[i], &side.format, value_index, array);
-    return wrong;
-}
-
-static int64_t moved_wrong(const struct problem *p, bool in_place)
-{
-    void *in = p->in, *out = in_place ? p->in : p->other;
-    index_values(p, true, p->direction, in, true);
-    or_abort(pencilfft_execute(p->plan, p->direction, in, out));
-    return index_values(p, false, p->direction, out, false);
-}
-
-static int64_t pair_moved_wrong(const struct problem *p, bool in_place)
-{
-    void *in[2], *out[2];
-    for (int i = 0; i < 2; i++) {
-        in[i] = buffer_of(p->plan);
-        out[i] = in_place ? in[i] : buffer_of(p->plan);
-        index_values(p, true, i ? PENCILFFT_BACKWARD : PENCILFFT_FORWARD, in[i], true);
-    }
-    or_abort(pencilfft_execute_pair(p->plan, in[0], out[0], in[1], out[1]));
-    return index_values(p, false, PENCILFFT_FORWARD, out[0], false) +
-           index_values(p, false, PENCILFFT_BACKWARD, out[1], false);
-}
-
-/* Exchanges between arrays of several parts cannot run alone: check them in transforms that compute nothing. */
-static void check_moved(const struct plan_case *c, struct problem *p)
-{
-    if (!c->desc.skip || strlen(c->desc.skip) < strlen(c->desc.order))
-        return;
-    for (int i = 0; i < N_VARIANTS; i++) {
-        p->direction = variants[i].direction;
-        if (!variant_is_chosen(&variants[i], c->desc.directions))
-            continue;
-        start(c, &variants[i]);
-        fail_if(moved_wrong(p, variants[i].in_place), "a transform of no axis changed what it moved");
-    }
-    start(c, NULL);
-    if (c->desc.directions != (PENCILFFT_FORWARD | PENCILFFT_BACKWARD))
-        return;
-    if (somewhere(pair_moved_wrong(p, false)) || somewhere(pair_moved_wrong(p, true)))
-        fail("a pair of transforms of no axis changed what it moved");
-}
-
-static void check_short(const struct plan_case *c, pencilfft_plan plan)
-{
-    start(c, NULL);
-    const char *wrong = plan_short_wrong(plan, c->desc.directions);
-    if (wrong)
-        printf("rank %d: %s\n", check->rank, wrong);
-    fail_if(wrong, "arrays that end with their last element");
-}
-
 static void check_plan(const struct plan_case *c, pencilfft_plan plan)
 {
     struct problem p;
@@ -570,12 +358,7 @@ static void check_plan(const struct plan_case *c, pencilfft_plan plan)
     char *work = give_work(c, plan, &bytes);
     or_abort(problem_make(plan, check->grid, &p));
     check_variants(c, &p);
-    check_pair(c, &p);
-    check_norm(c, &p);
     check_rounding(c, &p);
-    check_flights(c, &p);
-    check_moved(c, &p);
-    check_short(c, plan);
     take_work(work, bytes);
     check->plans++;
 }

@@ -1,6 +1,6 @@
-/* Checks of a plan: forward and backward, in place and out of place, by the runner's
- * verification (moved data exactly, a serial FFTW, direct sums), then both directions at once; or that it is refused as
- * documented. Ranks are numbered backwards, so that a mix-up of the two numberings shows. */
+/* Checks of a plan: forward and backward, in place and out of place, by the runner's verification (moved data exactly, a
+ * serial FFTW, direct sums), and its traffic; or that it is refused as documented. Ranks are numbered backwards, so that a
+ * mix-up of the two numberings shows. python_random_plans.py checks pairs, transforms in flight and norms. */
 #pragma once
 
 #include <mpi.h>
@@ -40,7 +40,3 @@ void plan_check_begin(struct plan_check *check);
 void plan_check_run(struct plan_check *check, const struct plan_case *plan);
 /* Prints the counts; 0 if there was a plan and no failure. */
 int plan_check_end(struct plan_check *check);
-
-/* Runs of a plan on arrays that end with their last element. Returns what is wrong with them on this rank: bytes outside the
- * arrays that were written, or results other than those in buffers of pencilfft_alloc(); NULL if nothing. Collective. */
-const char *plan_short_wrong(pencilfft_plan plan, int directions);

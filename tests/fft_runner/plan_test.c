@@ -1,10 +1,15 @@
-/* A plan as a caller sees it: its answers, its walks, and every wrong call. Run under mpirun with the grid as arguments:
- * plan_test R C. The matrix and the fuzzer check transforms. */
+/* A plan as a program in C sees it: its phases and walks, clocks that jump, descriptors of other releases, files of wisdom,
+ * and shared memory without room. Run under mpirun with the grid as arguments: plan_test R C. python_refusals.py has the
+ * calls that fail, the matrix and the fuzzer check transforms. Linked so that the library's calls of posix_fallocate and
+ * fstatvfs come here. */
+#include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "common/complex_value.h"
+#include "choose/auto.h"
 #include "driver.h"
 
 /* The library's clock, set back all the time, on each rank at another moment: no time is negative, and no rank sleeps until
@@ -23,19 +28,57 @@ int MPI_Allreduce(const void *from, void *to, int n, MPI_Datatype type, MPI_Op o
     return PMPI_Allreduce(from, to, n, type, op, comm);
 }
 
-enum { NX = 8, NY = 9, NZ = 10, MOST_RANKS = 64 };
-static const double tau = 6.283185307179586;
+int __real_posix_fallocate(int file, off_t start, off_t bytes);
+int __wrap_posix_fallocate(int file, off_t start, off_t bytes);
+int __real_fstatvfs(int file, struct statvfs *room);
+int __wrap_fstatvfs(int file, struct statvfs *room);
 
-static pencilfft_desc description(void)
+static enum { ROOM, NO_ROOM, TOO_LITTLE_LEFT } shared_memory;
+
+static struct {
+    off_t size, end, bytes; /* of the last block; the end of the reservation; all reserved bytes */
+} reserved;
+
+int __wrap_posix_fallocate(int file, off_t start, off_t bytes)
 {
-    return described(9, 8, 10);
+    struct stat block;
+    CHECK_INT(fstat(file, &block), 0);
+    if (start || bytes < block.st_size) { /* the first rank reserves the whole block at last */
+        reserved.size = block.st_size;
+        reserved.end = start + bytes > reserved.end ? start + bytes : reserved.end;
+        reserved.bytes += bytes;
+    }
+    return shared_memory == NO_ROOM ? ENOSPC : __real_posix_fallocate(file, start, bytes);
+}
+
+int __wrap_fstatvfs(int file, struct statvfs *room)
+{
+    int status = __real_fstatvfs(file, room);
+    if (shared_memory == TOO_LITTLE_LEFT)
+        room->f_bavail = (4 << 20) / room->f_frsize;
+    return status;
+}
+
+static bool each_is_a_node;
+
+int MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *node)
+{
+    return each_is_a_node ? MPI_Comm_split(comm, rank, key, node) : PMPI_Comm_split_type(comm, type, key, info, node);
+}
+
+static pencilfft_desc description(const char *exchange)
+{
+    pencilfft_desc desc = described(12, 12, 12);
+    desc.exchange = exchange;
+    desc.auto_budget_s = 0;
+    return desc;
 }
 
 /* ---- answers --------------------------------------------------------------------------------------------------------- */
 
 static void phases_add_up_to_the_total(void)
 {
-    pencilfft_desc desc = description();
+    pencilfft_desc desc = description("alltoallv");
     desc.sync = "clock";
     pencilfft_plan plan = made(&desc);
     int phases = 0;
@@ -46,92 +89,6 @@ static void phases_add_up_to_the_total(void)
     CHECK(!pencilfft_phase_name(plan, phases) && !pencilfft_phase_name(plan, -1) && !pencilfft_phase_name(NULL, 0));
     CHECK_INT(pencilfft_phase_kind(plan, phases), -1);
     pencilfft_plan_destroy(plan);
-}
-
-/* Overwrites the lists, either of which may be NULL. The fuzzer checks the numbers. */
-static void traffic_is_told(void)
-{
-    int64_t bytes[MOST_RANKS], messages[MOST_RANKS], alone[MOST_RANKS];
-    pencilfft_desc desc = description();
-    desc.exchange = "p2p";
-    pencilfft_plan plan = made(&desc);
-    for (int e = 0; e < 2; e++) {
-        memset(bytes, 77, sizeof bytes);
-        memset(messages, 77, sizeof messages);
-        OK(pencilfft_traffic(plan, e, PENCILFFT_BACKWARD, bytes, messages));
-        for (int j = 0; j < ranks; j++)
-            CHECK(messages[j] == (bytes[j] > 0) && bytes[j] >= 0);
-        OK(pencilfft_traffic(plan, e, PENCILFFT_BACKWARD, alone, NULL));
-        CHECK(!memcmp(alone, bytes, (size_t)ranks * sizeof *bytes));
-        OK(pencilfft_traffic(plan, e, PENCILFFT_BACKWARD, NULL, alone));
-        CHECK(!memcmp(alone, messages, (size_t)ranks * sizeof *messages));
-        CHECK(!strcmp(pencilfft_exchange_chosen(plan, e), "p2p"));
-    }
-    for (int e = -1; e < 3; e += 3) {
-        BAD(pencilfft_traffic(plan, e, PENCILFFT_FORWARD, NULL, NULL), "");
-        CHECK(!pencilfft_exchange_chosen(plan, e) && !pencilfft_exchange_means(plan, e));
-    }
-    pencilfft_plan_destroy(plan);
-}
-
-/* 9 x 8 x 10 real numbers; z of the spectrum has 6 complex numbers. */
-static void formats_say_what_arrays_hold(void)
-{
-    pencilfft_desc desc = description();
-    desc.type = "r2c", desc.precision = "single", desc.fields = 2;
-    pencilfft_plan plan = made(&desc);
-    pencilfft_format in, out;
-    pencilfft_box in_box, out_box;
-    int64_t bytes = 0, elements = 0;
-    OK(pencilfft_format_of(plan, PENCILFFT_INPUT, &in));
-    OK(pencilfft_format_of(plan, PENCILFFT_OUTPUT, &out));
-    CHECK(in.element_bytes == 4 && out.element_bytes == 8 && !in.is_complex && out.is_complex);
-    CHECK(in.n[2] == 10 && out.n[2] == 6 && out.fields == 2);
-    OK(pencilfft_box_mine(plan, PENCILFFT_INPUT, &in_box));
-    OK(pencilfft_box_mine(plan, PENCILFFT_OUTPUT, &out_box));
-    CHECK(in_box.extent[2] == 10 && out_box.extent[0] == 9);
-    CHECK_INT(in.field_stride, box_elements(&in_box));
-    OK(pencilfft_alloc_bytes(plan, &bytes));
-    OK(pencilfft_alloc_elements(plan, &elements));
-    CHECK_INT(bytes, 8 * elements);
-    CHECK(bytes >= in.fields * in.field_stride * 4 && bytes >= out.fields * out.field_stride * 8);
-    pencilfft_plan_destroy(plan);
-}
-
-/* Of x, y and z: 2(9 - 1), 2 * 8 and 2(10 + 1), 9 * 8 * 2(10 - 1), ... */
-static void scales_are_those_of_the_types(void)
-{
-    static const struct {
-        const char *type, *kinds, *skip;
-        double scale;
-    } rows[] = {{"c2c", NULL, NULL, 720},
-                {"r2c", NULL, NULL, 720},
-                {"dct", "1,2,s1", NULL, 16. * 16 * 22},
-                {"dst", NULL, "y", 18. * 20},
-                {"chebyshev", NULL, NULL, 16. * 8 * 10},
-                {"empty", NULL, NULL, 8. * 10},
-                {"dst1,none,r2c", NULL, NULL, 20. * 10},
-                {"c2c,dct1,dst4", NULL, NULL, 9. * 14 * 20}};
-    for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
-        pencilfft_desc desc = description();
-        desc.type = rows[row].type, desc.kinds = rows[row].kinds, desc.skip = rows[row].skip;
-        pencilfft_plan plan = made(&desc);
-        double scale = 0;
-        OK(pencilfft_scale(plan, &scale));
-        CHECK(scale == rows[row].scale);
-        pencilfft_plan_destroy(plan);
-    }
-}
-
-/* ---- walks ----------------------------------------------------------------------------------------------------------- */
-
-static pencilfft_plan walked(const char *type, const char *kinds, const char *skip, const char *layout, const char *schedule,
-                             int fields)
-{
-    pencilfft_desc desc = described(NX, NY, NZ);
-    desc.type = type, desc.kinds = kinds, desc.skip = skip, desc.layout = layout, desc.schedule = schedule;
-    desc.fields = fields;
-    return made(&desc);
 }
 
 /* The place of the element by the parts; -1 if the element is not mine. */
@@ -191,131 +148,16 @@ static void every_array_is_walked(void)
 {
     static const char *const layouts[] = {"natural", "stride1"}, *const schedules[] = {"sequence", "two-way", "opposite"};
     for (int i = 0; i < 6; i++) {
-        pencilfft_plan plan = walked("r2c", NULL, NULL, layouts[i / 3], schedules[i % 3], 3);
+        pencilfft_desc desc = described(8, 9, 10);
+        desc.type = "r2c", desc.layout = layouts[i / 3], desc.schedule = schedules[i % 3], desc.fields = 3;
+        pencilfft_plan plan = made(&desc);
         walk_visits_all_that_is_mine(plan, PENCILFFT_INPUT);
         walk_visits_all_that_is_mine(plan, PENCILFFT_OUTPUT);
         OK(pencilfft_plan_destroy(plan));
     }
 }
 
-/* A mode f of w waves in n steps is an eigenvector of f(j+1) + f(j-1) with eigenvalue 2 cos(2 pi w / n). */
-static void modes_have_that_many_waves(const char *type, const char *kinds, int64_t modes)
-{
-    pencilfft_plan plan = walked(type, kinds, "xy", "natural", NULL, 1);
-    pencilfft_format format;
-    pencilfft_walk walk;
-    double *mode = buffer_of(plan), *f = buffer_of(plan), waves;
-    for (int64_t index = 0; index < modes; index++) {
-        double off = 0;
-        OK(pencilfft_waves(plan, 2, index, &waves));
-        OK(pencilfft_format_of(plan, PENCILFFT_OUTPUT, &format));
-        for (pencilfft_walk_begin(plan, PENCILFFT_OUTPUT, &walk); pencilfft_walk_next(&walk);)
-            for (int part = 0; part < 1 + format.is_complex; part++)
-                mode[walk.at * (1 + format.is_complex) + part] = walk.index[2] == index && part == 0;
-        OK(pencilfft_backward(plan, mode, f));
-        OK(pencilfft_format_of(plan, PENCILFFT_INPUT, &format));
-        int step = 1 + format.is_complex;
-        for (pencilfft_walk_begin(plan, PENCILFFT_INPUT, &walk); pencilfft_walk_next(&walk);)
-            if (walk.index[2] > 0 && walk.index[2] < NZ - 1)
-                off = fmax(off, fabs(f[(walk.at - 1) * step] + f[(walk.at + 1) * step] -
-                                     2 * cos(tau * waves / NZ) * f[walk.at * step]));
-        CHECK(off < 1e-12);
-    }
-    OK(pencilfft_plan_destroy(plan));
-}
-
-static void waves_are_those_of_the_modes(void)
-{
-    static const char *const kinds[] = {"1,1,1", "2,2,2", "3,3,3", "4,4,4"};
-    static const double x[NX] = {0, 1, 2, 3, 4, -3, -2, -1}, y[NY] = {0, 1, 2, 3, 4, -4, -3, -2, -1};
-    modes_have_that_many_waves("c2c", NULL, NZ);
-    modes_have_that_many_waves("r2c", NULL, NZ / 2 + 1);
-    for (int k = 0; k < 4; k++) {
-        modes_have_that_many_waves("dct", kinds[k], NZ);
-        modes_have_that_many_waves("dst", kinds[k], NZ);
-    }
-    pencilfft_plan plan = walked("c2c", NULL, "z", "natural", NULL, 1);
-    pencilfft_walk walk;
-    double waves;
-    for (int i = 0; i < NX; i++)
-        CHECK(!pencilfft_waves(plan, 0, i, &waves) && waves == x[i]);
-    for (int i = 0; i < NY; i++)
-        CHECK(!pencilfft_waves(plan, 1, i, &waves) && waves == y[i]);
-    CHECK(!pencilfft_waves(plan, 2, 3, &waves) && waves == 0);
-    BAD(pencilfft_waves(plan, 0, NX, &waves), "");
-    BAD(pencilfft_waves(plan, 3, 0, &waves), "");
-    BAD(pencilfft_waves(plan, -1, 0, &waves), "");
-    BAD(pencilfft_waves(plan, 0, 0, NULL), "");
-    BAD(pencilfft_waves(NULL, 0, 0, &waves), "");
-    BAD(pencilfft_walk_begin(NULL, 0, NULL), "");
-    memset(&walk, 1, sizeof walk);
-    BAD(pencilfft_walk_begin(NULL, 0, &walk), "");
-    CHECK(!pencilfft_walk_next(&walk) && !pencilfft_walk_next(NULL));
-    OK(pencilfft_plan_destroy(plan));
-}
-
-/* ---- wrong calls ----------------------------------------------------------------------------------------------------- */
-
-static void wrong_calls_are_refused(void)
-{
-    pencilfft_desc desc = description(), one_way = desc;
-    one_way.directions = PENCILFFT_BACKWARD;
-    pencilfft_plan plan = made(&desc), backward = made(&one_way);
-    double complex *in = buffer_of(plan), *out = buffer_of(plan);
-    double seconds[PENCILFFT_MAX_PHASES];
-    pencilfft_format format;
-    pencilfft_box box;
-    pencilfft_part part;
-    char words[64];
-    snprintf(words, sizeof words, "rank %d; ranks are 0..%d", ranks, ranks - 1);
-    BAD(pencilfft_forward(plan, in, NULL), "");
-    BAD(pencilfft_forward(NULL, in, out), "");
-    BAD(pencilfft_forward(plan, in, in + 1), "");
-    BAD(pencilfft_forward(plan, (char *)in + 8, out), "aligned");
-    BAD(pencilfft_forward(backward, in, out), "not made for this direction");
-    BAD(pencilfft_execute(plan, 7, in, out), "");
-    BAD(pencilfft_transpose(plan, PENCILFFT_ROW, PENCILFFT_FORWARD, in, in), "overlap");
-    BAD(pencilfft_transpose(plan, 5, PENCILFFT_FORWARD, in, out), "");
-    BAD(pencilfft_traffic(plan, PENCILFFT_ROW, 3, NULL, NULL), "");
-    BAD(pencilfft_traffic(NULL, 0, PENCILFFT_FORWARD, NULL, NULL), "");
-    BAD(pencilfft_traffic(backward, 0, PENCILFFT_FORWARD, NULL, NULL), "no such exchange in this direction");
-    OK(pencilfft_traffic(backward, 0, PENCILFFT_BACKWARD, NULL, NULL));
-    BAD(pencilfft_box_of(plan, PENCILFFT_Z_PENCIL, ranks, &box), words);
-    BAD(pencilfft_box_of(plan, PENCILFFT_Z_PENCIL, -1, &box), "");
-    BAD(pencilfft_box_of(plan, 9, 0, &box), "");
-    BAD(pencilfft_box_of(plan, 3, 0, &box), ""); /* arrays are 0..2, and input and output */
-    BAD(pencilfft_box_mine(NULL, PENCILFFT_Z_PENCIL, &box), "");
-    BAD(pencilfft_part_of(plan, 0, 0, -1, &part), "");
-    OK(pencilfft_part_of(plan, 0, 0, 0, &part));
-    BAD(pencilfft_part_of(plan, 0, 0, 1, &part), "part 1; the array has parts 0..0");
-    BAD(pencilfft_format_of(plan, 9, &format), "");
-    BAD(pencilfft_scale(plan, NULL), "");
-    BAD(pencilfft_phase_seconds(plan, NULL), "");
-    BAD(pencilfft_phase_seconds(NULL, seconds), "");
-    OK(pencilfft_plan_destroy(plan));
-    OK(pencilfft_plan_destroy(backward));
-    OK(pencilfft_plan_destroy(NULL));
-}
-
-static void places_must_be_understood(void)
-{
-    static const struct {
-        const char *torus, *node, *part;
-    } cases[] = {
-        {"8x", "1 2", "torus '8x' is not understood"}, {"8x8", NULL, "node is not given"},
-        {"8x8", "1 2 3", "write 2 numbers"},           {"8x8", "1,2", "write 2 numbers"},
-        {"8x8", "7 8", "its number 2 must be 0..7"},   {"8x8", "-1 0", "write 2 numbers"},
-    };
-    pencilfft_desc desc = description();
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        desc.torus = cases[i].torus, desc.node = cases[i].node;
-        no_plan(desc, PENCILFFT_BAD_CALL, cases[i].part);
-    }
-    desc.torus = "8x8", desc.node = rank ? "3 1 " : " 0 7";
-    pencilfft_plan_destroy(made(&desc));
-    desc.torus = rank ? "8x8" : "8x4";
-    no_plan(desc, ranks > 1 ? PENCILFFT_MISMATCH : PENCILFFT_BAD_CALL, "");
-}
+/* ---- what may not be ------------------------------------------------------------------------------------------------- */
 
 /* A program compiled with an older header, whose descriptor ended earlier; and one with a newer header. */
 static void descriptors_of_other_releases_are_taken(void)
@@ -325,7 +167,7 @@ static void descriptors_of_other_releases_are_taken(void)
         int64_t behind[8];
     } of;
     const size_t sizes[] = {offsetof(pencilfft_desc, padded_nx), sizeof of};
-    const pencilfft_desc whole = description();
+    const pencilfft_desc whole = description("alltoallv");
     pencilfft_plan plan;
     memset(&of, 'b', sizeof of);
     for (int newer = 0; newer < 2; newer++) {
@@ -342,7 +184,7 @@ static void descriptors_of_other_releases_are_taken(void)
 /* Buffers of another plan, one of which is too short on some rank or on all. */
 static void short_buffers_are_refused_on_all_ranks(void)
 {
-    pencilfft_desc desc = description();
+    pencilfft_desc desc = description("alltoallv");
     pencilfft_plan plan = made(&desc), other;
     void *in = buffer_of(plan), *out = buffer_of(plan);
     const int64_t none[3] = {0}, one[3] = {1, 1, 1};
@@ -382,7 +224,7 @@ static void a_long_chain_of_messages_takes_no_more_rounds(void)
 /* This program starts MPI by MPI_THREAD_SINGLE. */
 static void threads_must_be_possible(void)
 {
-    pencilfft_desc desc = description();
+    pencilfft_desc desc = description("alltoallv");
     int level, threads;
     desc.threads = -2;
     no_plan(desc, PENCILFFT_BAD_CALL, "threads is -2; give 1 or more, or PENCILFFT_OMP_THREADS (-1)");
@@ -405,45 +247,9 @@ static void threads_must_be_possible(void)
     pencilfft_plan_destroy(plan);
 }
 
-/* As other languages make a descriptor. Members set by name equal members of the structure. */
-static void descriptors_are_made_by_name(void)
-{
-    static const char *const numbers[] = {"nx", "ny", "nz", "R", "C", "directions", "fields"};
-    static const char *const texts[] = {"type", "kinds", "skip", "precision", "layout", "exchange", "rigor", "sync"};
-    pencilfft_desc *desc = pencilfft_desc_new();
-    pencilfft_desc same;
-    pencilfft_desc_init(&same);
-    CHECK(desc->directions == same.directions && desc->fields == same.fields && desc->auto_budget_s == same.auto_budget_s);
-    for (int i = 0; i < 7; i++)
-        OK(pencilfft_desc_set_integer(desc, numbers[i], 11 + i));
-    CHECK(desc->nx == 11 && desc->ny == 12 && desc->nz == 13 && desc->R == 14 && desc->C == 15);
-    CHECK(desc->directions == 16 && desc->fields == 17);
-    OK(pencilfft_desc_set_integer(desc, "nx", (int64_t)1 << 40));
-    CHECK_INT(desc->nx, (int64_t)1 << 40);
-    for (int i = 0; i < 8; i++)
-        OK(pencilfft_desc_set_text(desc, texts[i], texts[i]));
-    CHECK(desc->type == texts[0] && desc->kinds == texts[1] && desc->skip == texts[2] && desc->precision == texts[3]);
-    CHECK(desc->layout == texts[4] && desc->exchange == texts[5] && desc->rigor == texts[6] && desc->sync == texts[7]);
-    OK(pencilfft_desc_set_text(desc, "kinds", NULL));
-    CHECK(!desc->kinds);
-    OK(pencilfft_desc_set_real(desc, "auto_budget_s", 0.5));
-    CHECK(desc->auto_budget_s == 0.5);
-    OK(pencilfft_desc_set_integer(desc, "auto_budget_s", 3));
-    CHECK(desc->auto_budget_s == 3);
-    REFUSED(pencilfft_desc_set_integer(desc, "nw", 1), PENCILFFT_UNKNOWN_NAME,
-            "unknown member of a descriptor 'nw'; known: nx, ny, nz, R, C, directions");
-    BAD(pencilfft_desc_set_integer(desc, "R", (int64_t)1 << 40),
-        "R is 1099511627776; it must be in -2147483648..2147483647");
-    BAD(pencilfft_desc_set_integer(desc, "type", 1), "type is a text; an integer was given");
-    BAD(pencilfft_desc_set_real(desc, "nx", 1.5), "nx is an integer; a real number was given");
-    BAD(pencilfft_desc_set_text(desc, "fields", "two"), "");
-    BAD(pencilfft_desc_set_text(NULL, "type", "c2c"), "");
-    pencilfft_desc_free(desc);
-}
-
 static void refuses_communicator(MPI_Comm comm, const char *part)
 {
-    pencilfft_desc desc = description();
+    pencilfft_desc desc = description("alltoallv");
     pencilfft_plan plan = (pencilfft_plan)&desc;
     int found;
     BAD(pencilfft_plan_create(&desc, comm, &plan), part);
@@ -499,29 +305,150 @@ static void each_thread_hears_of_its_own_failures(void)
     CHECK_CONTAINS(pencilfft_error_message(), "null plan or buffer");
 }
 
+/* ---- nodes and shared memory ----------------------------------------------------------------------------------------- */
+
+static void expect_no_room(int node_is_first, const char *words)
+{
+    pencilfft_desc desc = description("node");
+    pencilfft_plan plan;
+    shared_memory = ROOM;
+    if (rank == (node_is_first ? 0 : ranks - 1))
+        shared_memory = node_is_first ? TOO_LITTLE_LEFT : NO_ROOM;
+    REFUSED(pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan), PENCILFFT_NOT_POSSIBLE, "");
+    CHECK(plan == NULL);
+    CHECK_CONTAINS(pencilfft_error_message(), "bytes of shared memory for each of its groups on a node");
+    CHECK_CONTAINS(pencilfft_error_message(), words);
+    CHECK(same_message_on_all());
+    desc.exchange = "auto";
+    desc.auto_budget_s = 5;
+    plan = made(&desc);
+    OK(pencilfft_plan_destroy(plan));
+    shared_memory = ROOM;
+}
+
+enum { CALL_BYTES = 64 }; /* a word of each rank about its call, a cache line at least */
+
+/* Each rank is a node: its block holds the sent data and then the received data, piece after piece. */
+static void a_node_reserves_all_that_it_writes(void)
+{
+    pencilfft_desc desc = description("node");
+    pencilfft_plan plan;
+    desc.R = ranks;
+    desc.C = 1;
+    memset(&reserved, 0, sizeof reserved);
+    CHECK_INT(setenv("PENCILFFT_RANKS_PER_NODE", "1", 1), 0);
+    plan = made(&desc);
+    CHECK_INT(unsetenv("PENCILFFT_RANKS_PER_NODE"), 0);
+    OK(pencilfft_plan_destroy(plan));
+    CHECK(reserved.size > 0);
+    CHECK_INT(reserved.end + CALL_BYTES, reserved.size);
+    CHECK_INT(reserved.bytes + CALL_BYTES, reserved.size);
+}
+
+/* All ranks are one group on one node. */
+static void a_node_notices_ranks_that_go_the_other_way(void)
+{
+    pencilfft_desc desc = description("node");
+    pencilfft_plan plan;
+    void *in = NULL, *out = NULL;
+    desc.R = ranks;
+    desc.C = 1;
+    plan = made(&desc);
+    OK(pencilfft_alloc(plan, &in));
+    OK(pencilfft_alloc(plan, &out));
+    REFUSED(rank ? pencilfft_backward(plan, out, in) : pencilfft_forward(plan, in, out), PENCILFFT_MISMATCH,
+            "the calls differ between ranks");
+    OK(pencilfft_plan_destroy(plan));
+}
+
+static void expect_exchanges(const pencilfft_desc *desc, const char *name)
+{
+    pencilfft_plan plan = NULL;
+    OK(pencilfft_plan_create(desc, MPI_COMM_WORLD, &plan));
+    for (int e = 0; plan && e < plan->layout.exchanges; e++)
+        CHECK(!strcmp(plan->chosen.exchange[e]->name, plan->layout.p[e] > 1 ? name : "alltoallv"));
+    OK(pencilfft_plan_destroy(plan));
+}
+
+static void without_a_name_the_exchange_is_node_inside_a_node(void)
+{
+    pencilfft_desc usual = description(NULL);
+    usual.R = 1;
+    usual.C = ranks;
+    pencilfft_desc other[] = {usual, usual, usual, usual};
+    expect_exchanges(&usual, "node");
+    each_is_a_node = true;
+    expect_exchanges(&usual, "alltoallv");
+    each_is_a_node = false;
+    CHECK_INT(setenv("PENCILFFT_RANKS_PER_NODE", "1", 1), 0);
+    expect_exchanges(&usual, "alltoallv");
+    CHECK_INT(unsetenv("PENCILFFT_RANKS_PER_NODE"), 0);
+    if (rank == ranks - 1)
+        shared_memory = NO_ROOM;
+    expect_exchanges(&usual, "alltoallv");
+    shared_memory = ROOM;
+    other[0].nonblocking = 1;
+    other[1].caller_work = 1;
+    other[2].schedule = "overlap:2:x";
+    other[3].destroy_input = 1;
+    for (int i = 0; i < 4; i++)
+        expect_exchanges(&other[i], "alltoallv");
+    usual = description(NULL);
+    expect_exchanges(&usual, R > 1 && C > 1 ? "alltoallv" : "node");
+}
+
+/* Wisdom may come from a time with enough room. */
+static void a_choice_that_is_not_possible_now_is_made_anew(void)
+{
+    pencilfft_desc desc = description("auto");
+    pencilfft_plan plan;
+    char key[PF_MAX_EXCHANGES][PF_AUTO_KEY_SIZE];
+    desc.schedule = "sequence";
+    desc.auto_budget_s = 5;
+    plan = made(&desc);
+    for (int e = 0; e < plan->layout.exchanges; e++) {
+        pf_auto_key(plan, e, 1, key[e]);
+        CHECK(plan->layout.p[e] == 1 || pf_wisdom_find(key[e]));
+        pf_wisdom_keep(key[e], "node");
+    }
+    OK(pencilfft_plan_destroy(plan));
+    for (int i = 0; i < 2; i++) { /* the choice of wisdom, which is not possible */
+        shared_memory = i ? NO_ROOM : ROOM;
+        plan = made(&desc);
+        for (int e = 0; plan && e < plan->layout.exchanges; e++)
+            if (plan->layout.p[e] > 1)
+                CHECK_INT(!strcmp(plan->chosen.exchange[e]->name, "node"), !i);
+        OK(pencilfft_plan_destroy(plan));
+    }
+    shared_memory = ROOM;
+    pencilfft_wisdom_forget();
+}
+
 int main(int argc, char **argv)
 {
     double complex buffer[2][16] = {{0}};
     refuses_communicator(MPI_COMM_WORLD, "call MPI_Init first");
     start_tests(argc, argv, MPI_THREAD_SINGLE);
     phases_add_up_to_the_total();
-    traffic_is_told();
-    formats_say_what_arrays_hold();
-    scales_are_those_of_the_types();
     every_array_is_walked();
-    waves_are_those_of_the_modes();
-    wrong_calls_are_refused();
-    places_must_be_understood();
     descriptors_of_other_releases_are_taken();
     short_buffers_are_refused_on_all_ranks();
     a_long_chain_of_messages_takes_no_more_rounds();
     threads_must_be_possible();
-    descriptors_are_made_by_name();
     refuses_communicator(MPI_COMM_NULL, "null communicator");
+    pencilfft_desc_init(NULL);
     communicators_between_groups_are_refused();
     wisdom_replaces_files_alone();
     each_thread_hears_of_its_own_failures();
-    pencilfft_desc desc = description();
+    if (ranks > 1) {
+        a_node_reserves_all_that_it_writes();
+        a_node_notices_ranks_that_go_the_other_way();
+        expect_no_room(0, "No space left on device");
+        expect_no_room(1, "too little would be left");
+        without_a_name_the_exchange_is_node_inside_a_node();
+        a_choice_that_is_not_possible_now_is_made_anew();
+    }
+    pencilfft_desc desc = description("alltoallv");
     pencilfft_plan left = made(&desc); /* when MPI ends */
     MPI_Finalize();
     BAD(pencilfft_forward(left, buffer[0], buffer[1]), "before MPI_Finalize");

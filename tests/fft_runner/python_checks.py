@@ -10,6 +10,7 @@ import pickle
 import sys
 import tempfile
 import time
+from functools import partial
 from itertools import product
 from pathlib import Path
 from threading import Thread
@@ -786,20 +787,51 @@ def lost_plan():
     time.sleep(100)
 
 
+def plan_of_kind(kind):
+    """Return a function of C for a transform or a halo, and the plans behind it."""
+    if kind in ("line", "bricks"):
+        plan = (LinePlan(8 * comm.size, comm, lines=2, algorithm="dft", rigor="estimate") if kind == "line" else
+                BrickLinesPlan((4, 4, 4), (comm.size, 1, 1), comm, rigor="estimate"))
+        return partial(library._function(f"{plan._kind}_execute"), plan._handle, FORWARD), (plan,)
+    if kind in ("halo", "brick"):
+        plan = plan_of((0, 0), (4, 5, 4), decomposition="brick" if kind == "brick" else "pencil")
+    else:
+        plan = plan_of(ROW if kind == "persistent" else ROW[::-1], (4, 5, 4), exchange=kind,
+                       schedule="overlap:2" if kind in ("p2p", "persistent") else None)
+    if kind == "halo":
+        halo = plan.halo("input", (1, 0, 1))
+        return partial(library._function("halo_exchange"), halo._handle), (halo, plan)
+    return partial(library._function("execute"), plan._handle, FORWARD), (plan,)
+
+
 def shared():
-    """Count the communicators of five equal plans after the first plan: Open MPI numbers them in their order."""
+    """Count the communicators of plans equal to others: Open MPI numbers them in their order. Then each rank runs the plans,
+    whose messages are short, as fast as it can: an exchange that took the messages of another plan would change the results.
+    """
     def next_number():
         duplicate = comm.Dup()
         number = duplicate.py2f()
         duplicate.Free()
         return number
 
-    plans = [plan_of(ROW)]
+    kinds = "halo", "alltoallv", "p2p", "persistent", "bruck2", "padded", "alltoallw", "brick", "line", "bricks"
+    plans = [plan_of_kind(kind) for kind in kinds]
     first = next_number()
-    plans += [plan_of(ROW) for _ in range(5)]
-    made = next_number() - first
-    for plan in plans:
-        plan.destroy()
+    plans += [plan_of_kind(kind) for kind in 2 * kinds]
+    made, works, draw = next_number() - first, [], np.random.default_rng(5)
+    for call, owners in plans:
+        source, target = np.random.default_rng(comm.rank).standard_normal(2048), np.zeros((2, 2048))
+        assert call(source.ctypes.data, target[0].ctypes.data) == 0
+        works.append((call, owners, source, target))
+    for _ in range(300):
+        call, _, source, target = works[draw.integers(len(works))]
+        if draw.integers(2 * comm.size) == comm.rank:
+            time.sleep(2e-4)
+        target[1] = 0
+        assert call(source.ctypes.data, target[1].ctypes.data) == 0 and np.array_equal(*target)
+    for i in draw.permutation(len(works)):
+        for owner in works[i][1]:
+            owner.destroy()
     if comm.rank == 0:
         print(f"{made} communicators made")
 

@@ -116,7 +116,6 @@ def check_series():
         assert v.global_shape == (2, *shape) and (v == field(10, (2, *shape))[v.part]).all()
         assert (series.read("v", plan=two) == field(10, (2, *shape))[two.part("input")]).all()
         refused(lambda: series.read("v", "output"), "has shape")
-        x, *_ = plan.empty("input").coordinates((1, 2, 3))
     if comm.rank == 0:
         check_xdmf(base, series.steps)
         with h5py.File(f"{base}.000010.h5", "r") as file:

@@ -6,6 +6,7 @@ The program that starts this program guards the memory of all arrays.
 
 import sys
 from collections import Counter
+from itertools import product
 
 import numpy as np
 import scipy.fft
@@ -21,6 +22,7 @@ from pencilmap.model.traffic.exchange import halo as model_halo
 
 comm = MPI.COMM_WORLD
 TOLERANCE = {"double": 1e-13, "single": 1e-5}
+NORMS = {"none": 2, "1/sqrt(N)": 1, "1/N": 0}  # powers of sqrt(N) by which a transform and its inverse multiply
 
 
 class Refused(Exception):
@@ -60,6 +62,16 @@ def check_near(mine, right, scale, most, *case):
     assert mine.shape == right.shape and np.abs(mine - right).max(initial=0) <= most * largest, case
 
 
+def cut(draw, box, parts):
+    """Return boxes of a part of the array, which is cut in two again and again; some are empty."""
+    if parts == 1:
+        return [box]
+    axis, first = int(draw.integers(len(box))), int(draw.integers(1, parts))
+    at = int(draw.integers(box[axis].start, box[axis].stop + 1))
+    lower, upper = ([*box[:axis], part, *box[axis + 1:]] for part in (slice(box[axis].start, at), slice(at, box[axis].stop)))
+    return cut(draw, lower, first) + cut(draw, upper, parts - first)
+
+
 # ---- transforms ------------------------------------------------------------------------------------------------------
 
 
@@ -75,7 +87,7 @@ def random_plan(draw):
     choices = dict(decomposition=decomposition, type=one_of(draw, ["c2c", "r2c", *names("type")]),
                    layout=one_of(draw, names("layout")), precision=one_of(draw, list(TOLERANCE)),
                    exchange=one_of(draw, names("exchange")), schedule=one_of(draw, [None, None, *names("schedule")]),
-                   skip=one_of(draw, [None, None, "x", "y"]), fields=int(draw.integers(1, 4)),
+                   skip=one_of(draw, [None, None, "x", "y", "".join(sorted(order))]), fields=int(draw.integers(1, 4)),
                    order=order, interleaved=bool(draw.integers(2)), caller_work=not draw.integers(4),
                    destroy_input=bool(draw.integers(2)), nonblocking=bool(draw.integers(2)),
                    rigor="estimate", auto_budget_s=0.01)
@@ -85,6 +97,8 @@ def random_plan(draw):
         choices |= {"type": ",".join(kinds.values()), "skip": None}
     if choices["type"] in ("c2c", "r2c", "c2r") and not draw.integers(3):
         choices["padding"] = [1 if axis in (choices["skip"] or "") else 1 + draw.integers(5) / 4 for axis in sorted(order)]
+    elif not draw.integers(4):
+        choices["input_box"] = cut(draw, [slice(0, n) for n in shape], comm.size)[comm.rank]
     return made(Plan, shape, grid, **choices), choices
 
 
@@ -144,8 +158,9 @@ def use_plan(draw):
     with plan:
         if choices["caller_work"]:
             plan.set_work(np.empty(plan.work_bytes(in_place=True), np.uint8))
-        a = random_array(draw, plan.global_shape("input"), plan.dtype("input").kind == "c")
-        source, in_place = plan.empty("input"), bool(draw.integers(2))
+        source, in_place, norm = plan.empty("input"), bool(draw.integers(2)), one_of(draw, list(NORMS))
+        root, none = np.sqrt(plan.scale), set(kinds_of(plan).values()) == {"none"}
+        a = random_array(draw, plan.global_shape("input"), source.dtype.kind == "c").astype(source.dtype)
         source[...] = given = a[plan.part("input")].astype(source.dtype)
         target = plan.view(source, "output") if in_place else plan.empty("output")
         assert plan.forward(source, target) is target
@@ -154,11 +169,12 @@ def use_plan(draw):
             at.stop - at.start for at in plan.part("output"))
         f_hat = plan.empty("output")
         f_hat[...] = target
-        back = plan.backward(target, None if draw.integers(2) else source, norm="1/N")
+        check_near(plan.forward(given.copy(), norm="1/sqrt(N)") * root, f_hat, f_hat, 100 * most, str(plan))
+        back = plan.backward(target, None if draw.integers(2) else source, norm=norm) / root**NORMS[norm]
         if padded:  # the spectrum survives, not the input
             check_near(plan.forward(back.copy()), f_hat, f_hat, 100 * most, str(plan))
         else:
-            check_spectrum(plan, f_hat, transformed(a, plan), most)
+            check_spectrum(plan, f_hat, transformed(a, plan), 0 if none else most)  # what only moves is exact
             check_near(back, given, a, 10 * most, str(plan))
         use_pair(plan, given, f_hat, back, most)
         if plan.parts("output") == 1:
@@ -172,8 +188,10 @@ def use_pair(plan, given, f_hat, back, most):
     if plan.choice("nonblocking"):
         calls += [lambda *four: (plan.start_pair(*four), plan.progress(), plan.wait()),
                   lambda a, b, c, d: (plan.start_forward(a, b), plan.wait(), plan.start_backward(c, d), plan.wait())]
-    for call in calls:
+    for call, in_place in product(calls, (False, True)):
         one, other, third, last = (plan.empty(name) for name in ("input", "output", "output", "input"))
+        if in_place:
+            other, last = plan.view(one, "output"), plan.view(third, "input")
         one[...], third[...] = given, f_hat
         call(one, other, third, last)
         check_near(other, f_hat, f_hat, 100 * most, str(plan))
@@ -196,15 +214,15 @@ def use_exchanges(plan):
 
 def use_halo(draw, plan):
     """Compare with NumPy's indices modulo the extents, sums with sums over all ranks, messages with the model."""
-    name = one_of(draw, ["input", "output"])
+    name = one_of(draw, ["input", "output", "inner input", "inner output", *range(len(plan.exchanges) + 1)])
+    if plan.parts(name) > 1:
+        return
     fields, interleaved = plan.choice("fields"), plan.choice("interleaved")
-    extents = of_axes(plan, plan.global_shape(name))
-    low, high = ([int(draw.integers(0, min(n, 3) + 1)) for n in extents] for _ in range(2))
+    extents, points = (of_axes(plan, plan.global_shape(array)) for array in (name, "input"))
     walls = "".join(axis for axis in "xyz"[:len(extents)] if draw.integers(3) == 0)
-    if name == "output":  # a spectrum is not periodic along its halved axis
-        halved = "xyz".index(plan.choice("order")[0])
-        if "xyz"[halved] not in walls:
-            low[halved] = high[halved] = 0
+    most = [0 if n != its and axis not in walls else n if draw.integers(3) == 0 else (n + 2) // 3
+            for n, its, axis in zip(extents, points, "xyz", strict=False)]  # a part of the modes is not periodic
+    low, high = ([int(draw.integers(0, n + 1)) for n in most] for _ in range(2))
     a = np.round(random_array(draw, plan.global_shape(name), plan.dtype(name).kind == "c") * 10)  # so that sums are exact
     with plan.halo(name, low, high, walls) as halo:
         own, target, wide = plan.empty(name), plan.empty(name), halo.empty()
@@ -227,7 +245,7 @@ def use_halo(draw, plan):
         halo.accumulate(wide)
         assert np.array_equal(halo.inner(wide), target), str(plan)
         usual = plan.choice("order") == "zyx" and plan.choice("precision") == "double" and not plan.choice("padding")
-        if usual and name == "input":
+        if usual and name == "input" and not plan.choice("input_box"):
             check_traffic_of_halo(plan, halo, low, high, walls)
 
 
@@ -272,9 +290,13 @@ def use_lines(draw, plan, shape, fields, stages):
         check_near(source / np.prod(shape), given, a, 10 * most, shape, stages)
         assert plan.exchanges == tuple(name for name, _ in stages)
         for name, sent in stages:
-            told, messages = plan.traffic(name)
-            mine = np.asarray(sent)[comm.rank]
-            assert np.array_equal(mine * fields * source.itemsize, told) and np.array_equal(mine > 0, messages)
+            for direction in (FORWARD, BACKWARD):
+                back = direction == BACKWARD and plan.is_all_to_all(name)  # sends back what came
+                mine = (np.asarray(sent).T if back else np.asarray(sent))[comm.rank]
+                told, messages = plan.traffic(name, direction)
+                assert np.array_equal(mine * fields * source.itemsize, told) and np.array_equal(mine > 0, messages)
+        seconds = list(plan.phase_seconds().values())
+        assert abs(sum(seconds[:-1]) - seconds[-1]) < 1e-9 and len(seconds) >= 2 + 3 * len(stages)
 
 
 def random_lines(draw):

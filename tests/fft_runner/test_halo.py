@@ -1,4 +1,4 @@
-"""Halos in the runner, and boxes read from files; halo_test.c tests the library, and the bindings have their own tests."""
+"""Halos in the runner, and boxes read from files; python_random_plans.py tests the library."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Distributed lines in the runner: --decomposition line, and bricks with --algorithm. lines_test.c tests the library."""
+"""Distributed lines in the runner: --decomposition line, and bricks with --algorithm."""
 
 import pytest
 

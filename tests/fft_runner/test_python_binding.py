@@ -36,12 +36,17 @@ def test_examples_in_python(run_python, example, ranks):
     assert f"{name}.py: " in run_python(ranks, ROOT / "fft_runner" / "examples" / f"{name}.py", *words)
 
 
+@pytest.mark.parametrize("ranks", [1, 4, pytest.param(3, marks=pytest.mark.slow)])
+def test_the_functions_of_c_refuse_what_cannot_be(run_python, ranks):
+    assert "refusals checked" in run_python(ranks, Path(__file__).with_name("python_refusals.py"))
+
+
 @pytest.mark.parametrize("ranks", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_a_wrong_argument_on_one_rank_is_one_message_on_all(run_python, ranks):
     assert "functions checked" in run_python(ranks, Path(__file__).with_name("python_one_rank.py"))
 
 
-@pytest.mark.parametrize("level, made", [("serialized", 0), ("multiple", 15)])
+@pytest.mark.parametrize("level, made", [("serialized", 0), ("multiple", 68)])
 def test_plans_share_communicators_unless_threads_may_run_them_at_once(mpirun, start_python, level, made):
     if "openmpi" not in str(mpirun.mpirun):
         pytest.skip("NOT TESTED: communicators of Python's plans, which are counted under Open MPI alone")
@@ -54,8 +59,8 @@ def test_guard_bytes_tell_of_a_write_behind_an_array(start_python):
     assert done.returncode != 0 and "pencilfft_scale wrote 1 bytes behind an array of" in done.stderr, done.stderr
 
 
-@pytest.mark.parametrize("ranks, plans", [(1, 60), (3, 60), (4, 60), *(pytest.param(ranks, 1000, marks=pytest.mark.slow)
-                                                                     for ranks in (3, 4))])
+@pytest.mark.parametrize("ranks, plans", [
+    (1, 60), (3, 100), (4, 100), (6, 60), *(pytest.param(ranks, 1000, marks=pytest.mark.slow) for ranks in (3, 4))])
 def test_random_plans_are_right_and_stay_inside_their_arrays(run_python, ranks, plans):
     assert f"of {plans} plans used" in run_python(ranks, Path(__file__).with_name("python_random_plans.py"), 1, plans)
 

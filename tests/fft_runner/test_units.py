@@ -144,3 +144,47 @@ def test_partners_meet_in_pairs_where_their_places_are_not_known(programs, p):
     orders = partners(programs, "-", p, 1)
     check_pairs(orders)
     assert [len(phases) for phases in orders] == [p - 1] * p
+
+
+VM, ORDERS = "vm/vm/vm/vm", "must have each letter of xyt once"
+PLACES = {  # words of machine_test.c, and its answer, or a part of its refusal
+    "8x4x2": "8x4x2 111 xyzt 64", "8x4x2:mesh": "8x4x2 000 xyzt 64", "8wx8x4w": "8x8x4 101 xyzt 256", "16": "16 1 xt 16",
+    "1x2x3x4x5x6x7x8": "1x2x3x4x5x6x7x8 11111111 abcdefght 40320",
+    "4x6x16x2x3x2:axes=xyzabc": "4x6x16x2x3x2 111111 xyzabct 4608", "4x6x16x2x3x2": "4x6x16x2x3x2 111111 abcdeft 4608",
+    "8x8x8:mesh:axes=abc": "8x8x8 000 abct 512", "8wx8:axes=AB": "8x8 10 ABt 64",
+    **{torus: f"refused: torus '{torus}' is not understood" for torus in (
+        "", "8x", "x8", "8x8x0", "8x-1", "8y8", "8x8:x", "8wx8:mesh", "8 x 8", "1x1x1x1x1x1x1x1x1", "99999999999x2",
+        "2x2:axes=x", "2x2:axes=xx", "2x2:axes=xt", "2x2:axes=", "2x2:axes=x1", "2x2:axes=xy:mesh")},
+    # slots count the ranks of a node; without a torus, of a host
+    "4x3x2;;;;n-1-2-1": "4x3x2 111 xyzt 24; hostname -; 21.0",
+    "2x2;;;2;n-1-0/n-0-0/n-1-0/n-0-0.site.org": "2x2 11 xyt 4; hostname -; 2.0 0.0 3.1 1.1",
+    "none;auto;xyt;;b/a/b": "; - -; -1.0 -1.0 -1.1", "4x4;assumed;;;n-1-0/n-4-0": "4x4 11 xyt 16; assumed tn; 0.0 1.0",
+    "8x8x8;hostname;;;node-3-0-7/r1c2n3": "8x8x8 111 xyzt 512; hostname -; 451.0 209.0",
+    "32;;;;node17": "32 1 xt 32; hostname -; 17.0", "4x4x4;;;;1-2-3": "4x4x4 111 xyzt 64; hostname -; 57.0",
+    "4x4x4;blue-gene;;2;Processor <1,2,0,1> in a <4, 4, 2, 2> mesh": "4x4x4 111 xyzt 64; blue-gene -; 19.1",
+    # a launcher fills a node before the next one, unless an order is named
+    **{f"2x2;{words};{VM}": f"2x2 11 xyt 4; assumed {answer}" for words, answer in (
+        ("?;tyx;2", "tyx; 0.0 1.1 4.0 5.1"), ("?;yxt;", "yxt; 0.0 2.0 1.0 3.0"), ("?;;2", "tn; 0.0 1.1 2.0 3.1"),
+        ("assumed;nt;2", "nt; 0.0 2.0 4.0 6.0"), ("assumed:nt;tn;2", "nt; 0.0 2.0 4.0 6.0"),
+        ("assumed:y2txy;;2", "y2txy; 0.0 4.0 1.1 5.1"), ("assumed:t1n2n2t;;2", "t1n2n2t; 0.0 2.0 4.0 6.0"))},
+    f"2x2:axes=ab;assumed:bat;;;{VM}": "2x2 11 abt 4; assumed bat; 0.0 2.0 1.0 3.0",
+    **{f"4x2;?;{order};4;vm": f"refused: launch order '{order}' {ORDERS}" for order in (
+        "n", "t", "x", "tnn", "t3nt", "t2n", "n3t", "t0n", "xy", "txyx", "txy3", "nxt", "tn ", "-t", "t1000000n", "T",
+        "t2tn2", "xxt")},
+    **{f"2x2;{source};;;n-0-0": "known: auto, environment, blue-gene, hostname, table:PATH, assumed[:ORDER]"
+       for source in ("dice", "host", "hostname:", "table", "table:", "auto:xyz")},
+    f"2x2;;;;{VM}": "refused: nothing tells where the processes are: 'vm'",
+    **{f"{torus};;;;{host}": f"refused: nothing tells where the processes are: '{host}'" for torus, host in (
+        ("8x8", "node-3--7"), ("4", "vm"), ("8x8x8", "node-3-0"), ("8x8", "n-99999999999-1"))},
+    **{f"{torus};blue-gene;;;{host}": "is not a Blue Gene name with" for torus, host in (
+        ("4x4", "Processor <1,2,0,1> in a <4, 4, 2, 2> mesh"), ("2x2x2x2", "Processor <1,2,0,1> in a <4, 4, 2, 2> mesh"),
+        ("4x4x4", "node-1-2-0"))},
+    "2x2;;;1;n-1-0/n-1-0": "runs more than 1 processes", "4x4;auto;;;n-1-0/n-4-0": "outside torus 4x4; x must be 0..3"}
+
+
+def test_places_of_processes_are_those_on_paper(programs):
+    done = subprocess.run([programs / "machine_test", *(f"{words};;;;" for words in PLACES)], capture_output=True, text=True,
+                          timeout=patience(60))
+    assert done.returncode == 0, done.stdout
+    for (words, right), answer in zip(PLACES.items(), done.stdout.splitlines(), strict=True):
+        assert answer == right or ("; refused: " in answer and right in answer), words

@@ -91,6 +91,12 @@ IN_PYTHON = {
                 "# POINT TO POINT\nE\t0\t1\t8 bytes\t2 msgs sent\t2,0\nI\t0\t1\t9 bytes\t1 msgs sent\n# OSC\n"
                 "R\t0\t1\t3 bytes\t1 msgs sent\n# COLLECTIVES\nC\t0\t1\t9 bytes\t1 msgs sent\n"
                 "D\tMPI_COMM_WORLD\tprocs: 0,1\nA2A\t0\t1 bytes\t1 msgs sent\n",
+                '<ipm_job_profile>\n<task mpi_rank="0" mpi_size="1" stamp_init="1" stamp_final="2.5" >\n<hash >\n'
+                '<hent key="7" call="MPI_Send" bytes="8" orank="0" count="2" >1 1 1</hent>\n</hash>\n</task>\n'
+                "</ipm_job_profile>\n",
+                "~~~~ Process 0 of 1 on node n1 lifetime = 2.5\nSrc --> Dst Amount(MB) Transfers\n---\n"
+                "000 --> 000 1.5e-05 3\nTotals 1.5e-05 3\n",
+                "| Rank <-> Rank Volume(MB) Volume(%) Transfers\n 0 <-> 1 4.5 100 3\n| TOTAL 4.5 100 3\n",
                 "ranks 4\nphase x\n0 1 8 1\n1 0 8 1\nphase y\n0 1 5 2\n",
                 "ranks 5\n0 1 800 2\n1 0 30 1\n2 3 5000000000 70\n",
                 "pencilmap traffic 1\nmpi Open MPI v4.1.4\nranks 4\nseconds 1.5\noutside 8 1\nphase 0 times 10 seconds 1.2\n"

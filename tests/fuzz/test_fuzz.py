@@ -46,10 +46,10 @@ from pencilmap.model.placement.transform import parse_transform
 from tests.fft_runner.conftest import programs as built_library  # noqa: F401  (a fixture: readers in C use the library)
 from tests.fuzz.first_inputs import CORPUS, IN_C, IN_PYTHON
 from tests.mapper.test_allocations import GEMINI, OWN, SLURM_FILES, SLURM_TORUS, SLURM_YAML
-from tests.mapper.test_foreign import EXAMPLES
-from tests.mapper.test_graphs import WRITERS
+from tests.mapper.test_formats import WHOLE
 from tests.mapper.test_node_choices import BHOSTS, PBSNODES, SCONTROL, SINFO, SINFO_N
-from tests.mapper.test_printed import WHOLE
+from tests.mapper.test_recognised_networks import WRITERS
+from tests.mapper.test_refusals import EXAMPLES
 
 SECONDS = int(os.environ.get("PENCILMAP_FUZZ", "0"))  #: for each reader; without, one round from a fixed seed
 MOST_S, MOST_BYTES = 5, 1 << 30  #: for an input of a megabyte: of computing, of memory beyond that of this process

@@ -30,28 +30,6 @@ def test_map_then_convert_then_check(tmp_path, pencilmap, pencilmap_json, name):
     assert after["format"] == name and after["valid"]
 
 
-def test_map_prints_the_launch_line_and_what_it_needs(tmp_path, pencilmap):
-    out = pencilmap.out("map", *machine("cray"), "-g", "8x4", "-f", "cray", "-o", tmp_path / "MPICH_RANK_ORDER")
-    assert "srun -N 16 -n 32 --ntasks-per-node=2 ./a.out" in out and "needs   MPICH_RANK_REORDER_METHOD=3" in out
-    assert "warning the launcher's order of the nodes is assumed" in out
-
-
-BLOCK_YAML = ("- topology: t\n  cluster_default: true\n  block:\n    block_sizes: [2]\n    blocks:\n"
-              "      - {block: b0, nodes: 'n[0-1]'}\n      - {block: b1, nodes: 'n[2-3]'}\n")
-
-
-@pytest.mark.parametrize("text, is_told", [
-    ("BlockName=b0 Nodes=n[0-1]\nBlockName=b1 Nodes=n[2-3]\n", True), (BLOCK_YAML, True),
-    ("SwitchName=b0 Nodes=n[0-1]\nSwitchName=b1 Nodes=n[2-3]\nSwitchName=top Switches=b[0-1]\n", False)])
-def test_srun_takes_the_nodes_of_the_file_and_needs_a_job_with_blocks(tmp_path, pencilmap_json, text, is_told):
-    """Slurm 23.11 and later refuse -N in this line; 26.05 and later allocate no nodes with topology/block."""
-    (tmp_path / "topology").write_text(text)
-    done = pencilmap_json.one("map", "--network", tmp_path / "topology", "-g", "2x2", "-p", "default", "-f", "slurm", "-o",
-                              tmp_path / "hosts")
-    assert " -N" not in done["launch"] and "srun -n 4 --distribution=arbitrary ./a.out" in done["launch"]
-    assert any("topology/block" in need for need in done["needs"]) == is_told
-
-
 TWO_HOSTS = "".join(f"nid{n} {n // 2 % 4} {n // 8}\n" for n in (2, 3, 0, 1, 6, 7, 4, 5))  # at each of the nodes 1, 0, 3, 2
 LAUNCHED = {"openmpi4": None, "openmpi5": None, "hydra": None, "intel": None, "hostfile": None,
             "slurm": "srun -n 32 --distribution=arbitrary",
@@ -88,23 +66,6 @@ IN_A_JOB = {  # variables of a batch system, and the format of its launcher
     "bgq": {"RUNJOB_SHAPE": "4x4x4x4x2"},
     "jax": {"TPU_TOPOLOGY": "4x4"},
 }
-
-
-@pytest.mark.parametrize("machine, shape, name, line, script", [
-    ("bluegene-l", "8x8x16", "bgl", "mpirun -np 1024 -mapfile", ["# @ bg_shape = 1x1x2", "# @ bg_rotate = FALSE"]),
-    ("bluegene-p", "4x4x4:mesh", "bgl", "mpirun -np 256", ["# @ bg_size = 64", "# @ bg_connection = MESH"]),
-    ("bluegene-q", "2x2x2x2x2", "bgq", "runjob --np 512 --ranks-per-node 16 --mapping", ["# @ bg_size = 32"]),
-    ("cray-xe6", "4x4x4", "cray", "MPICH_RANK_REORDER_METHOD=3", ["#SBATCH --nodes=64"]),
-    ("fugaku", "4x6x4", "vcoordfile", "mpiexec -n 384 --vcoordfile", ['#PJM -L "node=4x6x4:torus"',
-                                                                    '#PJM --mpi "max-proc-per-node=4"']),
-    ("tpu-v4", "4x4x4", "jax", "jax.sharding.Mesh", []),
-])
-def test_the_machine_decides_format_and_job_script(tmp_path, pencilmap_json, machine, shape, name, line, script):
-    done = pencilmap_json.one("map", "-m", machine, "--network", shape, "-p", "default", "-o", tmp_path / "file", "--grid",
-                          f"4x{64 * load_machine(machine).tasks_per_node // 4}" if shape.startswith("4x4x4") else
-                          {"8x8x16": "16x64", "2x2x2x2x2": "16x32", "4x6x4": "16x24"}[shape])
-    assert done["format"] == name and line in done["launch"]
-    assert all(wanted in done["job_script"] for wanted in script) and bool(done["job_script"]) == bool(script)
 
 
 @pytest.mark.parametrize("name", IN_A_JOB)
@@ -154,10 +115,3 @@ def test_pals_is_a_launcher_of_cray(tmp_path, mpirun, mpiexec, variables):
 def _program(path, command):
     path.write_text(f"#!/bin/sh\n{command}\n")
     path.chmod(0o755)
-
-
-def test_other_formats_and_caveats_are_printed(tmp_path, pencilmap):
-    out = pencilmap.out("map", "-m", "fugaku", "--network", "4x6x4", "-t", "1", "-g", "8x12", "--effort", "quick",
-                        "--notes", "-o", tmp_path / "v")
-    assert 'job     #PJM -L "node=4x6x4:torus"\n' in out and "note    The coordinates are those" in out
-    assert "torus 4x6x4 lies in a box of 2x2x2x2x3x2 nodes on machine fugaku" in " ".join(out.split())

@@ -18,7 +18,7 @@ from pencilmap.mapper.graphs import parse_graph
 from pencilmap.mapper.setting import setting
 from pencilmap.model.base.errors import AllocationError, MapfileError, PencilmapError
 from pencilmap.model.network.torus import Torus
-from tests.mapper.test_network_files import CORPUS
+from tests.mapper.test_recognised_networks import CORPUS
 
 
 def around(environ=None, torus=None, tmp_path=None, **files):

@@ -3,8 +3,7 @@
 import random
 from dataclasses import replace
 from fractions import Fraction
-from importlib import import_module
-from itertools import permutations, product as cartesian
+from itertools import product as cartesian
 from math import prod
 from random import Random
 
@@ -14,7 +13,7 @@ import pytest
 from pencilmap import model
 from pencilmap.mapper import choose, place as place_module
 from pencilmap.mapper.base import search as search_module
-from pencilmap.mapper.base.search import BUDGET, Search, search_of
+from pencilmap.mapper.base.search import BUDGET, Search
 from pencilmap.mapper.choose import faster_choice, plan, predictions
 from pencilmap.mapper.choose.choices import Wanted, least_s
 from pencilmap.mapper.place import best_placement, place as place_of
@@ -39,9 +38,9 @@ from pencilmap.model.times.costs import Costs
 from pencilmap.model.times.timing import TIE
 from pencilmap.model.traffic.exchange import exchanges, halo
 from pencilmap.model.traffic.loads import in_sequence, routed_joint
-from tests.mapper.test_annealing import walked_cost
+from tests.mapper.test_network_search import walked_cost
 from tests.model import brute_force as brute
-from tests.model.test_switched_networks import RANDOM
+from tests.model.test_networks import RANDOM
 
 
 @pytest.mark.parametrize("shape, grid, tasks, most", [
@@ -68,17 +67,6 @@ def test_of_equal_times_fewer_and_larger_messages_come_first():
     assert found[0].n_messages == min(p.n_messages for p in first) < max(p.n_messages for p in first)
     assert [p.worth for p in found[1:]] == sorted(p.worth for p in found[1:])
     assert ranked(found[::-1])[0].n_messages == found[0].n_messages
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("shape, grid, least", [("47x47", "47x47", 30.81), ("13x13x13", "13x169", 9.24)])
-def test_tilings_are_searched_above_the_slots_of_the_local_search(shape, grid, least):
-    """Products of digit patterns of a prime extent put whole lines into a row: 46.98 and 12.92."""
-    families = import_module("pencilmap.mapper.placements.best")
-    site = setting(network=shape).site
-    product, tiling = candidates(site, parse_grid(grid))
-    assert site.n_slots > families.MOST_SWAPPED and predict(tiling).cost < least < predict(product).cost
-    assert tiling.name.startswith("lattice:")
 
 
 @pytest.mark.thorough
@@ -165,16 +153,6 @@ def test_best_is_never_slower_than_the_launch_order_of_the_grid_as_given(kind):
     assert sum(check_never_worse(*drawn_question(rng, kind), rng.choice([0, 0, 400])) for _ in range(12)) > 6
 
 
-@pytest.mark.parametrize("network, tasks, fft, grid", [("fat-tree:leaves=19,hosts=20,up=5", 8, "512", "160x19"),
-                                                       ("fat-tree:leaves=25,hosts=40,up=20", 8, "512", "25x320")])
-def test_a_launch_order_that_is_faster_than_its_transpose_is_not_lost(network, tasks, fft, grid):
-    where = setting(network=network, tasks_per_node=tasks, fft=fft, bandwidth="1 GB/s")
-    best, launch = predictions(where, parse_grid(grid), ["best", "default"], Search(0))
-    assert best.time_s <= launch.time_s
-    plan_of = plan(where, grids=[parse_grid(grid)], effort="quick", schedules=["sequence"])
-    assert min(choice.prediction.time_s for choice in plan_of.choices) == plan_of.best.prediction.time_s <= launch.time_s
-
-
 @pytest.mark.parametrize("network, grid", [("8x8x8", "8x64"), ("8x8x8", "16x32"), ("8x8x8:mesh", "16x32"),
                                            ("4x4", "2x8"), ("dragonfly:a=8,p=4,h=4", "16x66"),
                                            ("fat-tree:leaves=32,hosts=16,up=8", "16x32")])
@@ -186,15 +164,6 @@ def test_a_plan_and_a_prediction_find_the_same_schedule(network, grid):
     assert planned.worth == pytest.approx(min(p.worth for p in found))
     if other := faster_choice(where, predictions(where, parse_grid(grid), ["best"], Search(0))[0], any_schedule=True):
         assert other.prediction.worth == pytest.approx(planned.worth)
-
-
-@pytest.mark.parametrize("effort", ["quick", "normal"])
-@pytest.mark.parametrize("grid", ["1x256", "504x1"])
-def test_one_group_that_leaves_nodes_idle_takes_the_best_nodes_of_all_orders(grid, effort):
-    where = setting(network="8x8x8", bandwidth="5 GB/s", fft="512", failed="3-0-0,5-1-1", idle=True)
-    names = ["default", *(f"default:t{''.join(order)}" for order in permutations("xyz"))]
-    best, *orders = predictions(where, parse_grid(grid), ["best", *names], search_of(effort))
-    assert best.time_s <= min(order.time_s for order in orders) < max(order.time_s for order in orders)
 
 
 def test_best_of_a_direction_is_best_for_its_exchanges():
@@ -236,18 +205,6 @@ def test_nothing_that_is_predicted_is_faster(by, costs):
     where = replace(setting(fft="12x8x10", **ODD), costs=costs)
     found = plan(where, by=by)
     assert found.best.worth <= 1.01 * min(every_way(where, by)) and found.by == by
-
-
-@pytest.mark.thorough
-def test_the_exchanges_alone_and_the_whole_transform_may_choose_differently():
-    """Slabs move the array once less through memory, and pencils of many rows have shorter messages."""
-    where = replace(setting(network="4x4", bandwidth="1 GB/s", fft="64"), costs=Costs(fft_rate_per_task=1e6))
-    for by in ("transform", "exchanges"):
-        choices = plan(where, by=by).choices
-        assert all(c.worth == worth(c.prediction, by) for c in choices)
-        orders = [order(c.prediction, by) for c in choices]
-        assert orders[0][1] <= 1.01 * min(o[1] for o in orders if o[0] == orders[0][0])
-    assert plan(where).best.worth == pytest.approx(plan(where).best.prediction.schedule.total_s)
 
 
 QUESTIONS = 30
@@ -343,16 +300,6 @@ def test_what_is_not_routed_could_not_have_come_first(torus, tasks):
             assert 0 <= least_s(leader, name) <= worth(other) * (1 + 1e-9)
         assert (least_s(leader, "node") == leader.known_s) == (tasks == 1)
         assert least_s(leader, "p2p") > 0.5 * worth(leader) and least_s(leader, "bruck2") == 0
-
-
-def test_pairs_in_phases_may_save_the_contention_and_messages_of_nodes_of_one_task_save_nothing():
-    """Under adaptive routing, messages of dense boxes meet in the middle; `node` sends all messages at once there."""
-    dense = setting(network="8x8", bandwidth="1 GB/s", fft="64")
-    leader, = replace(dense, costs=Costs(contention=1.0)).predictions("16x4", ["digits:x=r4c2,y=r4c2"])
-    contention = sum(stage.terms.contention_s for stage in leader.stages)
-    assert contention > 0.05 * leader.known_s
-    assert least_s(leader, "p2p") == pytest.approx(leader.known_s - contention)
-    assert least_s(leader, "node") == leader.known_s and least_s(leader, "bruck2") == 0
 
 
 @pytest.mark.parametrize("network", ["3x3:mesh", "4x4", "fat-tree:leaves=4,hosts=4,up=2"])

@@ -11,7 +11,7 @@ from pencilmap.mapper.allocations.free import free_hosts
 from pencilmap.mapper.ask import ask, named_grid
 from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.choose import plan
-from pencilmap.mapper.choose.nodes import beside, bound_of_choices, break_even, own_choices, parts_of, sites
+from pencilmap.mapper.choose.nodes import beside, bound_of_choices, break_even, own_choices, parts_of
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.place import place
 from pencilmap.mapper.shapes import node_choices, slurm_block, slurm_tree, torus_boxes
@@ -152,15 +152,6 @@ def test_a_plan_packs_beside_busy_neighbours_and_spreads_beside_quiet_ones():
             at = [float(beside(choice.where, choice.placed, same)) for choice in (found.best, own)]
             assert 0 < same < 1 and at[0] == pytest.approx(at[1], rel=1e-4)
     assert leaves[0] >= 4 and leaves[1] == 2
-
-
-def test_nodes_of_a_leaf_have_different_cables_under_static_routes():
-    network = network_named("fat-tree:leaves=4,hosts=8,up=4")
-    question = ask(network=str(network), nodes=16, failed="n0000-01,n0000-02,n0000-03,n0001-00")
-    grid = named_grid(question, "4x4")
-    spread = [nodes for here in sites(question, grid)[1:] if (nodes := here.site.allocation.nodes) is not None
-              and np.bincount(nodes // 8, minlength=4).max() == 4]
-    assert spread and all(len(set(nodes[nodes // 8 == leaf] % 4)) == 4 for nodes in spread for leaf in range(4))
 
 
 # free nodes of each leaf, leaf 0 first, pods of two leaves; nodes of the job; nodes of each leaf that Slurm takes

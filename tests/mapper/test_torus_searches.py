@@ -9,7 +9,7 @@ import pytest
 
 from pencilmap.mapper.base.search import Search
 from pencilmap.mapper.placements import place
-from pencilmap.mapper.seeds.products import best_product, patterns, rank_grids, ring_maps
+from pencilmap.mapper.seeds.products import best_product, patterns, ring_maps
 from pencilmap.mapper.seeds.tilings import (
     _Run,
     best_tiling,
@@ -36,7 +36,7 @@ from pencilmap.mapper.seeds.torus import (
     spectral,
 )
 from pencilmap.model.base.arrays import divisors
-from pencilmap.model.base.errors import GridError, PlacementError
+from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.kinds.torus_routes import DimensionOrder
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Allocation, Site
@@ -44,7 +44,7 @@ from pencilmap.model.placement.grid import ProcessGrid, all_grids, parse_grid
 from pencilmap.model.placement.product import Pattern, Product, RingMap
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict
-from pencilmap.model.traffic.loads import at_once, in_sequence, objective, overlapped
+from pencilmap.model.traffic.loads import at_once, objective, overlapped
 from tests.model.cases import predict_product, predict_routed
 
 
@@ -121,22 +121,6 @@ def test_search_for_another_objective_agrees_with_trying_all_products(torus, tas
         assert wanted.of_loads(rule.joint_of_product(found, ("r", "c"))) == cost
 
 
-@pytest.mark.parametrize("n", [1, 2, 7, 12, 16, 36])
-def test_patterns_are_all_different_and_cover_every_extent(n):
-    found = patterns(n)
-    assert len(set(found)) == len(found)
-    assert {p.extent("r") for p in found} == set(divisors(n))
-    assert all(p.n == n for p in found)
-
-
-def test_grids_are_ranked_best_first_and_none_is_better_than_its_certificate_allows():
-    ranked = rank_grids(Torus((4, 4, 4)), 2)
-    costs = [prediction.cost for _, _, prediction in ranked]
-    assert costs == sorted(costs)
-    assert {g for g, _, _ in ranked} == set(all_grids(128))
-    assert all(prediction.certificate >= 1 for _, _, prediction in ranked)
-
-
 ONCE = at_once(2)
 
 
@@ -154,23 +138,6 @@ def test_every_stored_map_beats_all_digit_patterns(n, ring):
     for found in ring_maps(n, ring):
         rivals = [p for p in patterns(n) if p.extent("r") == found.extent("r")]
         assert joint(on_line(found, ring)) < min(joint(on_line(p, ring)) for p in rivals)
-
-
-@pytest.mark.parametrize("n, r, load", [
-    (4, 2, 2), (6, 2, Fraction(11, 3)), (8, 2, 5), (8, 4, 5), (9, 3, Fraction(16, 3)), (10, 2, Fraction(31, 5)),
-    (12, 2, Fraction(22, 3)), (12, 3, Fraction(23, 3)), (14, 2, Fraction(61, 7)), (15, 3, Fraction(136, 15))])
-def test_rings_have_the_optima_of_an_independent_exhaustive_search(n, r, load):
-    found = next(m for m in ring_maps(n, True) if m.extent("r") == r)
-    assert joint(on_line(found, True)) == load
-
-
-@pytest.mark.parametrize("shape, grid", [("8x6", "4x12"), ("8x6", "12x4"), ("9x4", "6x6"), ("5x8", "10x4"),
-                                         ("6x6:mesh", "6x6")])
-def test_never_worse_than_digit_patterns_and_equal_in_sequence(shape, grid):
-    torus, grid = parse_torus(shape), parse_grid(grid)
-    digits, maps = best_product(torus, grid), best_product(torus, grid, wanted=ONCE)
-    assert digits.is_digits and best_product(torus, grid, wanted=in_sequence(2)) == digits
-    assert joint(maps) <= joint(digits)
 
 
 @pytest.mark.parametrize("n", [3, 5, 6, 7, 8, 9, 10, 12])
@@ -194,15 +161,6 @@ def test_closed_form_of_ring_maps_agrees_with_routing(text, shape, tasks, grid):
         for a, b in zip(closed.stages, routed.stages):
             assert (a.load, a.hop_length, a.busiest) == (b.load, b.hop_length, b.busiest)
         assert closed.certificate == routed.certificate >= 1
-
-
-@pytest.mark.parametrize("text, wanted", [
-    ("x=0.1/2", "does not name every position once, from 0 on"), ("x=0.1/3.2", "stands for 4 nodes"),
-    ("x=0.1/1.0", "every position"),
-    ("x=0,1", "is not understood"), ("x=0.a/1.2", "is not understood"), ("x=r2,y=r4", "makes grid 8x1"), ("q=r2", "'q=r2'")])
-def test_wrong_maps_are_refused(text, wanted):
-    with pytest.raises(PlacementError, match=wanted.replace("(", r"\(")):
-        place(f"ring:{text}", Site(Torus((2, 4))), ProcessGrid(4, 2))
 
 
 @pytest.mark.sampled(1)
@@ -278,19 +236,6 @@ def test_rows_may_be_the_cosets():
     mapping = place("lattice:r=2.0.0/0.4.0/0.0.1,tile=0.1.4.5.8.9.12.13", site, grid)
     rows = mapping.node_of_rank[grid.groups("r")]
     assert sorted(map(sorted, rows.tolist())) == sorted([a + 4 * b, a + 2 + 4 * b] for a in (0, 1) for b in range(4))
-
-
-@pytest.mark.parametrize("text, torus, grid, error, match", [
-    ("lattice", "4x4:mesh", "4x4", PlacementError, "dimension x of torus 4x4:mesh is open"),
-    ("lattice", "4x4", "1x16", PlacementError, "rows and columns"),
-    ("lattice:seed", "4x4", "4x4", PlacementError, "not understood"),
-    ("lattice:seed=1,seed=2", "4x4", "4x4", PlacementError, "not understood"),
-    ("lattice:c=1.0.0/0.4.0/0.0.1,tile=0.4.8.9", "4x4", "4x4", PlacementError, "one of every coset"),
-    ("lattice:c=1.0.0/0.3.0/0.0.1,tile=0.4.8", "4x4", "4x4", PlacementError, "names no lattice of 4 cosets"),
-    ("lattice", "4x4", "4x5", GridError, "20 tasks")])
-def test_what_cannot_be_tiled_is_refused(text, torus, grid, error, match):
-    with pytest.raises(error, match=match):
-        place(text, Site(parse_torus(torus)), parse_grid(grid))
 
 
 def kinds_of(torus, grid, tasks):

@@ -67,17 +67,51 @@ def monitoring(folder):
     return folder / "p.0.prof"
 
 
-@pytest.mark.parametrize("name", ["dense", "sparse", "matrix-market", "trace", "monitoring"])
+def ipm(n=5):
+    """As IPM 2 writes it; messages of a pair in two sizes, a receipt, a collective, and a message to MPI_PROC_NULL."""
+    text = '<?xml version="1.0" encoding="iso-8859-1"?>\n<ipm_job_profile>\n'
+    for rank in range(n):
+        calls = [(4, "MPI_Send", 0, -1, 9), (7, "MPI_Irecv", 1, 1, 3), (64, "MPI_Allreduce", 0, -2, 2)]
+        for b, n_bytes, messages in [(b, *sent) for (a, b), sent in PAIRS.items() if a == rank]:
+            calls += [(n_bytes // messages, "MPI_Isend", b, b, messages - 1),
+                      (n_bytes - n_bytes // messages * (messages - 1), "MPI_Sendrecv", b, b, 1)]
+        text += (f'<task ipm_version="2.0.6" cookie="nocookie" mpi_rank="{rank}" mpi_size="{n}" stamp_init="7.250000" '
+                 f'stamp_final="9.000000" username="me" flags="0" pid="7" >\n<hash nlog="7" nkey="{len(calls)}" >\n')
+        for size, call, partner, key, count in calls:
+            text += (f'<hent key="{7:016X}{(size % (1 << 32)) << 32 | key & 0x3FFFFFFF:016X}" call="{call}" bytes="{size}" '
+                     f'orank="{partner}" region="1" callsite="1" count="{count}" tid="0" >1e-6 1e-6 1e-6</hent>\n')
+        text += "</hash>\n</task>\n"
+    return text + "</ipm_job_profile>\n"
+
+
+def intel(n=5):
+    """As Intel MPI writes it: a table for each process, with all ranks."""
+    text = "Intel(R) MPI Library Version 5.1\n____ MPI Communication Statistics ____\n\nStats level: 1\n\n"
+    for rank in range(n):
+        rows = [PAIRS.get((rank, b), (0, 0)) for b in range(n)]
+        text += (f"~~~~ Process {rank} of {n} on node n{rank} lifetime = 1.75\n\nData Transfers\n"
+                 f"Src --> Dst Amount(MB) Transfers\n{'-' * 41}\n" +
+                 "".join(f"{rank:03d} --> {b:03d} {sent / 2**20:e} {m}\n" for b, (sent, m) in enumerate(rows)) +
+                 f"{'=' * 41}\nTotals {sum(sent for sent, _ in rows) / 2**20:e} {sum(m for _, m in rows)}\n\n"
+                 "Communication Activity\nOperation Volume(MB) Calls\nP2P\nSend 0.000000e+00 3\n\n")
+    return text
+
+
+@pytest.mark.parametrize("name", ["dense", "sparse", "matrix-market", "trace", "monitoring", "ipm", "intel"])
 def test_every_format_is_recognised_and_gives_the_same_bytes(name, tmp_path):
     if name == "monitoring":
         path = monitoring(tmp_path)
     else:
         path = tmp_path / "traffic"
-        path.write_text({"dense": dense, "sparse": sparse, "trace": own, "matrix-market": lambda: market(tmp_path)}[name]())
+        path.write_text({"dense": dense, "sparse": sparse, "trace": own, "ipm": ipm, "intel": intel,
+                         "matrix-market": lambda: market(tmp_path)}[name]())
     for given in (None, name):
         found = read_traffic(path, given)
-        assert found.n_ranks == 5 and (found.total.bytes.toarray() == matrix()).all()
-        if name in ("sparse", "trace", "monitoring"):
+        digits = 1e-6 if name == "intel" else 0  # relative
+        assert found.n_ranks == 5 and np.allclose(found.total.bytes.toarray(), matrix(), digits, 0)
+        if name in ("ipm", "intel"):
+            assert found.seconds == 1.75 and ("10 calls of collectives are left out" in found.note) == (name == "ipm")
+        if name not in ("dense", "matrix-market"):
             assert {(a, b): found.total.messages[a, b] for a, b in PAIRS} == {pair: m for pair, (_, m) in PAIRS.items()}
 
 
@@ -97,6 +131,17 @@ def test_matrix_market_as_scipy_writes_it(tmp_path, symmetry, field, dense):
 def test_a_head_names_the_columns_of_pairs(text):
     total = parse_traffic(Document(text.encode(), "file")).total
     assert total.bytes.toarray().tolist() == [[0, 8], [9, 0]] and total.messages.toarray().tolist() == [[0, 10], [11, 0]]
+
+
+def test_both_directions_of_a_pair_are_halved():
+    chart = ("| Data Transfers per Rank-to-Rank Communication\n|----\n"
+             "| Rank <-> Rank       Volume(MB)        Volume(%)        Transfers\n|----\n"
+             "  0000 <-> 0002            16.5          80.5          7\n  0001 <-> 0002     3.8147e-06   19.5     2\n|====\n"
+             "| TOTAL                  16.5              100          9\n| AVG  1.5  33.3333  3\n")
+    found = parse_traffic(Document(chart.encode(), "file"))
+    n = 33 << 18
+    assert found.total.bytes.toarray().tolist() == [[0, 0, n], [0, 0, 2], [n, 2, 0]]
+    assert found.total.messages.toarray().tolist() == [[0, 0, 4], [0, 0, 1], [3, 1, 0]] and "adds both" in found.note
 
 
 def test_messages_inside_collectives_are_read_and_the_counts_as_if_every_pair_took_part_are_not(tmp_path):
@@ -135,7 +180,27 @@ def test_what_is_written_is_read():
 
 
 HEAD = "%%MatrixMarket matrix coordinate integer general\n"
+IPM = '<ipm_job_profile>\n<task mpi_rank="0" mpi_size="1" stamp_init="1" stamp_final="2" >\n<hash >\n'
+CALL, ENDS = '<hent key="7" call="MPI_Send" bytes="8" orank="0" count="2" >', "\n</hash></task></ipm_job_profile>"
+APS = "| Rank <-> Rank  Volume(MB)  Volume(%)  Transfers\n 0 <-> 1 4 100 3\n"
 BAD = [
+    (IPM + CALL, "no </ipm_job_profile> at the end; the file is cut"),
+    (IPM.replace('size="1"', 'size="2"') + CALL + ENDS, "rank 1 of 2 has no task"),
+    (IPM.replace("<hash >", "") + ENDS, "no calls of MPI; run the program with IPM_LOG=full"),
+    (IPM + CALL + ENDS.replace("</ipm", IPM[18:] + "</ipm"), "2 tasks of 1 ranks"),
+    (IPM + CALL.replace('bytes="8"', 'bytes="8 B"') + ENDS, "has no bytes that is understood"),
+    (IPM + CALL.replace('orank="0"', 'orank="1"') + ENDS, "is no message to one of the ranks 0 to 0"),
+    (IPM + CALL.replace('key="7"', f'key="{3:032X}"') + ENDS, "is no message to one of the ranks 0 to 0"),
+    (IPM.replace('rank="0"', 'rank="1"') + ENDS,
+     "line 2: '<task mpi_rank=\"1\" mpi_size=\"1\" stamp_init=\"1\" stamp_final=\"' is no rank of 1"),
+    ("<ipm_job_profile>\n" + CALL + ENDS, "count=\"2\" ' is in no task"),
+    (APS, "the last table has no line of totals"),
+    (APS + "| [skipped 4 lines]\n| TOTAL 9 100 7\n", "line 3: '| [skipped 4 lines]' is no line of a table"),
+    (APS + "| TOTAL 9 100 7\n", "line 3: '| TOTAL 9 100 7' is not the sum of the lines above it"),
+    (APS + " 1 <-> 0 4 100 3\n| TOTAL 8 100 6\n", "line 3: this pair of ranks is also in line 2"),
+    ((APS + "| TOTAL 4 100 3\n") * 2, "2 tables of bytes; a run of 2 processes"),
+    (intel().replace("~~~~ Process 3", "~~~~ Process 2"), "'003 --> 000 0.000000e+00 0' is no line of Process 2 of 5"),
+    (intel()[:intel().index("~~~~ Process 4")], "4 tables of bytes; a run of 5 processes"),
     ("", "empty"),
     ("0 1 8\n1 0\n", "line 2: 2 numbers, but 3"),
     ("0 1 8\n1 0 x\n", "line 2: 'x' is not a whole number"),
@@ -201,11 +266,12 @@ def test_a_line_begins_a_phase_and_phases_travel_one_after_the_other(text):
     assert [phase.name for phase in unnamed.phases] == ["", "y"]
 
 
-def test_a_file_that_is_cut_anywhere_is_refused():
-    whole = traced.text(random_traffic(np.random.default_rng(1)))
+@pytest.mark.parametrize("name, whole", [("trace", traced.text(random_traffic(np.random.default_rng(1)))), ("ipm", ipm()),
+                                         ("intel", intel().rpartition("\n\nCommunication Activity")[0])])
+def test_a_file_that_is_cut_anywhere_is_refused(name, whole):
     for end in range(0, len(whole) - 1, 7):
         with pytest.raises(PencilmapError):
-            parse_traffic(Document(whole[:end].encode(), "file"), "trace")
+            parse_traffic(Document(whole[:end].encode(), "file"), name)
 
 
 def test_a_missing_rank_of_the_monitoring_is_named(tmp_path):

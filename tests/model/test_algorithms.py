@@ -12,7 +12,6 @@ from pencilmap.mapper.setting import setting
 from pencilmap.model import algorithms
 from pencilmap.model.algorithms import ALGORITHMS, algorithm_named
 from pencilmap.model.base.errors import GridError
-from pencilmap.model.kinds.torus_routes import DimensionOrder
 from pencilmap.model.network.graph import from_networkx
 from pencilmap.model.network.torus import parse_torus
 from pencilmap.model.placement.allocation import Mapping
@@ -76,15 +75,6 @@ def test_without_coordinates_a_rank_sends_one_message_in_a_step_of_p2p(case):
         assert len(rounds) == max(1, exchange.size - 1)
         for each in map(messages, rounds):
             assert len({source for source, _ in each}) == len({target for _, target in each}) == len(each)
-
-
-@pytest.mark.parametrize("torus, grid", [("8x8", "8x8"), ("5x5", "5x5"), ("4x4x4", "8x8"), ("8x4:mesh", "4x8"),
-                                         ("3x4x5", "3x20")])
-def test_on_a_torus_the_phases_of_p2p_take_as_long_as_all_at_once(torus, grid):
-    where = setting(network=torus, bandwidth="1 MB/s")
-    phases, at_once = (where.predictions(grid, ["default"], None, name)[0].stages for name in ("p2p", "alltoallv"))
-    for one, other in zip(phases, at_once):
-        assert one.load == other.load
 
 
 def blocks_by_digits(exchange, radix):
@@ -159,18 +149,6 @@ def test_the_times_of_rounds_add_up_and_so_do_their_messages():
     assert at_once.t_s == pytest.approx(4 * message_s)
     assert (steps.t_s, steps.n_rounds, steps.work.messages) == (pytest.approx(4 * message_s), 2, 3)
     assert steps.terms.link_s == pytest.approx(steps.t_s) and len(steps.rounds) == 2
-
-
-def test_the_busiest_link_is_that_of_the_round_that_takes_longest():
-    """On a line of six, the first of three phases is the slowest, and each phase has another busiest link."""
-    where = setting(network="6:mesh", bandwidth="1 MB/s", fft="36")
-    placed = where.place("default", where.grid("6x1"))
-    loads = [DimensionOrder().loads(where.network, each, np.arange(6))
-             for each in algorithm_named("p2p").rounds(exchanges(placed.grid, where.transform)[0], placed)]
-    most = [max(load.on_m_scale()) for load in loads]
-    assert len({load.busiest() for load in loads}) == len(set(most)) == 3
-    found = predict(placed, where.transform, exchange="p2p").stages[0]
-    assert found.busiest == loads[most.index(max(most))].busiest()
 
 
 @pytest.mark.parametrize("torus, slots, R, C, rows, columns", [

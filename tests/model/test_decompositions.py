@@ -1,7 +1,7 @@
 """Decompositions, types, remaps of bricks and halos: messages and bytes compared with counts of single elements."""
 
 from collections import Counter
-from itertools import pairwise, permutations, product as cartesian
+from itertools import permutations, product as cartesian
 
 import numpy as np
 import pytest
@@ -200,36 +200,6 @@ def test_remaps_send_the_elements_that_change_hands(bricks, grid, transform):
                 moved[tuple(map(int, ends))] += size * transform.fields
         assert moved == {tuple(pair): int(n) * remap.unit_bytes
                          for pair, n in zip(remap.members.tolist(), remap.group_weight)}
-
-
-@pytest.mark.parametrize("torus, fft, bricks, chosen", [
-    ("4x4", "20x24x20", "2x4x2", "16x1"), ("4x4", "24", "4x1x4", "16x1"), ("8x2", "18x20x17", "4x4x1", "1x16")])
-def test_of_pencils_that_take_as_long_those_that_move_the_fewest_bytes_are_taken(torus, fft, bricks, chosen):
-    """Other pencils may send fewer messages; the test counts the bytes element by element."""
-    where = setting(network=torus, bandwidth="1 GB/s", fft=fft, decomposition=f"brick:{bricks}")
-    alone = [where.predictions(f"{R}x{16 // R}", ["default"])[0] for R in (1, 2, 4, 8, 16)]
-    least = min(p.time_s for p in alone)
-    tied = {str(p.grid): moved_bytes(bricks, p.grid.shape, where.transform) for p in alone if p.time_s <= 1.01 * least}
-    assert len(tied) > 1 and min(tied, key=lambda grid: tied[grid]) == chosen
-    found = where.predictions(placements=["default"], exchange="alltoallv", schedule="sequence")
-    assert str(found[0].grid) == chosen
-    assert min(p.n_messages for p in alone) < next(p.n_messages for p in alone if str(p.grid) == chosen)
-
-
-def moved_bytes(bricks, grid, transform):
-    """Return the elements that change their rank, over all remaps and exchanges."""
-    P, Q, S = map(int, bricks.split("x"))
-    R, C = grid
-    x, y, z = np.indices((transform.nx, transform.ny, transform.nz))
-
-    def block(index, n, parts):
-        return block_of(n, parts)[index]
-
-    nx, ny, nz = transform.nx, transform.ny, transform.nz
-    brick = (block(z, nz, S) * Q + block(y, ny, Q)) * P + block(x, nx, P)
-    steps = [brick, block(x, nx, C) * R + block(y, ny, R), block(x, nx, C) * R + block(z, nz, R),
-             block(y, ny, C) * R + block(z, nz, R), brick]
-    return 16 * sum(int((before != after).sum()) for before, after in pairwise(steps))
 
 
 def test_what_bricks_cannot_be_is_said_once():

@@ -49,17 +49,6 @@ def test_the_stages_are_a_butterfly_over_all_ranks(radix):
         assert size == ranks
 
 
-@pytest.mark.parametrize("ranks", [16, 64, 256])
-def test_on_a_ring_the_stages_carry_three_quarters_of_the_ranks_and_the_all_to_all_an_eighth(ranks):
-    """In blocks a rank; ranks d apart load d links with the blocks of d ranks, in the last stage half each way round."""
-    ring = line_on(str(ranks))
-    block_s = POINT / 1e9
-    assert line_times(ring, 2).point_s == pytest.approx((3 * ranks / 4 - 1) * block_s)
-    assert line_times(ring, all_to_alls=1).point_s == pytest.approx(ranks / 8 * block_s)
-    assert break_even(line_times(ring, costs=Costs(message_cost_s=1e-6)), line_times(ring, 2, costs=Costs(
-        message_cost_s=1e-6))) > 0
-
-
 @pytest.mark.parametrize("ranks, radix, all_to_alls, ports", [(16, 2, 1, 1), (256, 2, 3, 1), (256, 4, 2, 3), (64, 4, 1, 1)])
 def test_the_break_even_of_a_crossbar_is_where_both_take_as_long(ranks, radix, all_to_alls, ports):
     """By the formula, and by routing on unlimited links, 1 GB/s a node, if a rank keeps its own part of a block."""
@@ -158,13 +147,6 @@ def fullest(n1, n2, ranks):
 
 def block_owner(n, ranks):
     return np.repeat(np.arange(ranks), block_sizes(n, ranks))
-
-
-@pytest.mark.parametrize("n, ranks", CASES)
-def test_the_matrix_has_fewest_points_on_the_fullest_rank(n, ranks):
-    every = [(a, n // a) for a in range(1, n + 1) if n % a == 0 and a <= n // a]
-    least = min(fullest(*m, ranks) for m in every)
-    assert matrix_of(n, ranks) == max(m for m in every if fullest(*m, ranks) == least)
 
 
 @pytest.mark.parametrize("n, ranks", [*CASES, (1009, 4), (211, 16), (53, 2)])

@@ -66,13 +66,6 @@ def test_every_placement_costs_what_walking_its_messages_says_and_is_optimal(cas
     assert len(costs) == 1
 
 
-@pytest.mark.parametrize("grid", [ProcessGrid(2, 4), ProcessGrid(3, 2)])
-def test_on_one_node_all_placements_are_alike(grid):
-    site = Site(Torus((1,)), 8, idle=True)
-    found = predict(on(site, grid, np.arange(grid.n_tasks)), site=site)
-    assert found.all_alike and found.cost == found.lower_bound.value == 0
-
-
 @pytest.mark.parametrize("network, rules", [
     (Torus((4, 4)), ["dimension-order:plus", "minimal-adaptive", "minimal-adaptive:paths", "optimal-minimal"]),
     (Torus((5, 3), (False, True)), ["dimension-order:yx", "minimal-adaptive", "optimal-minimal"]),

@@ -1,5 +1,6 @@
-"""Schedules: link loads phase by phase, from walking every message; sizes; times; texts; certificates."""
+"""Schedules: phases walked hop by hop, closed forms under any blocks, and order of ranks within the groups."""
 
+from collections import defaultdict
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise, product as cartesian
@@ -14,35 +15,35 @@ from pencilmap.mapper.placements import place
 from pencilmap.model.base.errors import ScheduleError
 from pencilmap.model.decompositions import decomposition_named
 from pencilmap.model.kinds.torus_routes import DimensionOrder
-from pencilmap.model.network.torus import Torus, parse_torus
+from pencilmap.model.network.torus import TIES, Torus, parse_torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid, parse_grid
-from pencilmap.model.placement.product import Pattern, Product
+from pencilmap.model.placement.product import Pattern, Product, parse_pattern
 from pencilmap.model.placement.transform import Transform, parse_transform
 from pencilmap.model.predict import predict
 from pencilmap.model.predict.question import Question
 from pencilmap.model.schedules import SCHEDULES, best_shares, best_sizes, objectives, overlap_length, parse_schedule
-from pencilmap.model.schedules.schedule import DIRECTIONS, cut
+from pencilmap.model.schedules.schedule import BACKWARD, DIRECTIONS, FORWARD, PAIR, cut
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.times.timing import TIE
 from pencilmap.model.traffic.loads import at_once, in_sequence, objective, overlapped
+from tests.model import brute_force as brute
 from tests.model.cases import (
     drawn,
+    largest,
     predict_product,
     predict_routed,
     products,
     random_full_mapping,
     random_mapping,
+    random_pattern,
     random_torus,
     repeatable,
 )
-from tests.model.flights import flights, walk
 
 pytestmark = pytest.mark.usefixtures("quick_bounds")
 COSTS = Costs(hop_latency_s=1e-6, injection_per_task=2e8, injection_per_node=3e8, message_cost_s=5e-6, exchange_cost_s=1e-5,
               fft_rate_per_task=1e9, memory_bandwidth_per_node=2e9)
-EVERY = ["sequence", "overlap:1", "overlap:2", "overlap:3:x", "overlap:1,2:z", "overlap:2:field", "pipelined:2", "two-way",
-         "two-way:3", "opposite"]
 
 
 @st.composite
@@ -52,30 +53,6 @@ def settings(draw):
     least = max(R, C, 3)
     extents = [draw(st.integers(least, 3 * least)) for _ in range(3)]
     return mapping, Transform(*extents, fields=draw(st.sampled_from([2, 3, 4])))
-
-
-@repeatable(60)
-@given(settings(), st.sampled_from([text for text in EVERY if not text.startswith("pipelined")]),
-       st.sampled_from(DIRECTIONS))
-def test_T_is_that_of_walking_every_message_of_every_phase(case, text, direction):
-    mapping, transform = case
-    try:
-        found = predict_routed(mapping, transform, Question(schedule=text, direction=direction)).schedule
-    except ScheduleError as error:
-        assert "chunks" in str(error) or "planes" in str(error)
-        return
-    phases = flights(found, mapping.grid, transform)
-    assert found.cost == walk(phases, mapping.network, mapping.node_of_rank, transform.total_bytes)
-
-
-@repeatable(40)
-@given(settings(), st.sampled_from([1, 2, 3]))
-def test_a_pair_is_a_forward_transform_beside_a_backward_one(case, fields):
-    """Also uneven blocks, whose messages differ between the two directions."""
-    mapping, transform = case[0], replace(case[1], fields=fields)
-    found = predict_routed(mapping, transform, Question(schedule="opposite", direction="pair")).schedule
-    phases = flights(found, mapping.grid, transform)
-    assert found.cost == walk(phases, mapping.network, mapping.node_of_rank, transform.total_bytes)
 
 
 def test_a_pair_takes_twice_as_long_as_all_exchanges_at_once_and_any_other_schedule_twice_its_time():
@@ -177,7 +154,8 @@ def test_texts_are_read_and_written(text):
 
 @pytest.mark.parametrize("text, transform, grid, words", [
     ("overlap:9", "32", "4x4", "x 8, z 8, field 1"), ("overlap:5:x", "16x16x64", "4x4", "x 4, z 16, field 1"),
-    ("opposite", "32", "4x4", "fields=2"), ("two-way:32", "32", "4x4", "1 to 31"),
+    ("opposite", "32", "4x4", "fields=2"), ("two-way", "8x8x1", "4x4", "planes of z, and transform 8x8x1 has 1"),
+    ("two-way:32", "32", "4x4", "1 to 31"),
     ("overlap:2:field", "32", "4x4", "field 1")])
 def test_schedules_that_a_transform_cannot_have_are_refused(text, transform, grid, words):
     product = place("default", Site(Torus((4, 4))), parse_grid(grid))
@@ -206,16 +184,6 @@ def test_slabs_have_one_exchange():
         else:
             p = predict(product, transform, schedule=name)
             assert p.schedule.cost == p.cost and max(p.schedule.load_joint) == max(p.stages[0].load)
-
-
-@pytest.mark.parametrize("size, words", [("8x8x1", "planes of z, and transform 8x8x1 has 1"), ("8x8x2", None)])
-def test_two_ways_need_two_planes(size, words):
-    placed = place("default", Site(parse_torus("2x2")), parse_grid("2x2"))
-    if words is None:
-        assert predict(placed, parse_transform(size), schedule="two-way").schedule.name == "two-way"
-        return
-    with pytest.raises(ScheduleError, match=words):
-        predict(placed, parse_transform(size), schedule="two-way")
 
 
 def test_the_best_shares_are_those_of_the_linear_program():
@@ -323,3 +291,250 @@ def test_pipelined_has_four_chunks_where_nothing_is_said():
     placed = place("default", Site(parse_torus("8x8")), parse_grid("8x8"))
     plain, four = (predict(placed, parse_transform("64"), schedule=text).schedule for text in ("pipelined", "pipelined:4"))
     assert plain.name == four.name and plain.sizes == four.sizes and len(plain.sizes) == 4
+
+
+MOST_TASKS = 24
+
+
+def reordered(product, rows, columns):
+    """Return the mapping with the groups of a product, and the members of its rows and columns, in another order."""
+    mapping, (R, _) = product.mapping(), product.grid.shape
+    rank = (np.asarray(rows)[None, :] + R * np.asarray(columns)[:, None]).ravel()
+    return replace(mapping, node_of_rank=mapping.node_of_rank[rank], slot_of_rank=mapping.slot_of_rank[rank])
+
+
+def random_product(rng):
+    """Return a product of at most `MOST_TASKS` tasks on rings and lines, 1 to 3 on a node."""
+    while True:
+        shape = [rng.choice([1, 2, 2, 3, 4, 4, 6]) for _ in range(rng.randint(1, 3))]
+        slots = rng.choice([1, 1, 2, 3])
+        if 6 <= np.prod(shape) * slots <= MOST_TASKS:
+            break
+    torus = Torus(tuple(shape), tuple(rng.random() < 0.7 for _ in shape), bandwidth=(1e9,) * len(shape),
+                  cables=tuple(rng.choice([1, 1, 2]) for _ in shape))
+    return Product(torus, tuple(random_pattern(rng, n) for n in shape), random_pattern(rng, slots))
+
+
+def random_placement(rng):
+    """Return a product, a mapping with its groups and ranks in another order, or one on random slots, some of them idle."""
+    product, kind = random_product(rng), rng.random()
+    if kind < 0.2:
+        return product
+    if kind < 0.5:
+        torus = random_torus(rng, 16)
+        return random_mapping(rng, replace(torus, bandwidth=(1e9,) * torus.n_dimensions), 12)
+    return reordered(product, *(rng.sample(range(n), n) for n in product.grid.shape))
+
+
+def random_blocks(rng, grid):
+    """Return a transform with even blocks, with uneven lanes only, or with uneven blocks."""
+    R, C = grid.shape
+    kind, fields = rng.choice(["c2c", "c2c", "r2c"]), rng.choice([1, 2, 3, 5])
+    if rng.random() < 0.6:
+        nx, ny, planes = R * C * rng.randint(1, 2), R * C * rng.randint(1, 2), R * rng.randint(1, 3)
+        return Transform(nx, ny, planes if kind == "c2c" else max(1, 2 * planes - 2), 16, kind, fields)
+    return Transform(*(rng.randint(max(R, C), 2 * R * C + 1) for _ in range(3)), 16, kind, fields)
+
+
+def random_schedule(rng, transform):
+    """Return text and direction of any schedule. Most lanes are uneven."""
+    nz, K = transform.exchanged[2], rng.randint(1, 4)
+    sizes = ",".join(str(rng.randint(1, 3)) for _ in range(K))
+    planes = f"two-way:{rng.randint(1, max(1, nz - 1))}"
+    texts = ["sequence", "two-way", planes, planes, planes, "opposite", "opposite", "opposite",
+             f"overlap:{K}", f"overlap:{sizes}{rng.choice(['', ':x', ':z', ':field'])}", f"pipelined:{K}"]
+    text = rng.choice(texts)
+    return text, rng.choice(DIRECTIONS)
+
+
+def random_case(rng):
+    placed = random_placement(rng)
+    transform = random_blocks(rng, placed.grid)
+    return placed, transform, *random_schedule(rng, transform), rng.choice(["split", "split", *TIES])
+
+
+@repeatable(1000)
+@given(drawn(random_case)())
+def test_every_schedule_takes_what_walking_its_messages_takes(case):
+    """The uneven lanes of `two-way` and `opposite`, and chunks of uneven blocks, depend on the place of every rank."""
+    placed, transform, text, direction, tie = case
+    mapping = placed.mapping() if isinstance(placed, Product) else placed
+    try:
+        found = predict(placed, transform, f"dimension-order:{tie}", schedule=text, direction=direction).schedule
+    except ScheduleError as error:
+        assert "chunks" in str(error) or "planes" in str(error) or "fields" in str(error)
+        return
+    phases = flights(found, mapping.grid, transform)
+    assert found.cost == walk(phases, mapping.network, mapping.node_of_rank, transform.total_bytes, tie=tie)
+
+
+def few_elements(rng, grid):
+    """A transform in which some tasks may hold nothing, and send and receive no message."""
+    most = max(grid.shape) + 2
+    return Transform(*(rng.randint(1, most) for _ in range(3)), 16, rng.choice(["c2c", "r2c"]))
+
+
+def counted(mapping, transform, direction):
+    """Return for each exchange the most messages of a task to other tasks, and the most roots of their sizes."""
+    found = []
+    for messages in flights(predict(mapping, transform, direction=direction).schedule, mapping.grid, transform):
+        number, roots = np.zeros(mapping.n_tasks, dtype=int), np.zeros(mapping.n_tasks)
+        for source, target, size in messages:
+            number[source] += source != target and size > 0
+            roots[source] += (source != target) * (size / 1024) ** 0.5
+        found.append((number.max(), pytest.approx(roots.max())))
+    return found
+
+
+@repeatable(100)
+@given(drawn(lambda rng: (product := random_product(rng), few_elements(rng, product.grid),
+                          rng.choice([FORWARD, BACKWARD])))())
+def test_no_message_is_counted_to_a_task_that_holds_nothing(case):
+    product, transform, direction = case
+    found = predict(product, transform, direction=direction)
+    works = [stage.work for stage in found.stages]
+    assert [(work.messages, work.message_roots) for work in works] == counted(product.mapping(), transform, direction)
+    assert found.n_messages == sum(work.messages for work in works)
+    routed = predict_routed(product.mapping(), transform, Question(direction=direction))
+    assert [work.inside_bytes for work in works] == [stage.work.inside_bytes for stage in routed.stages]
+
+
+def test_remaps_of_bricks_follow_the_ranks_of_the_placement():
+    """The exchanges of this placement have a product's closed form; the remaps depend on the place of every rank."""
+    torus = parse_torus("4x4", bandwidth=(1e9, 1e9))
+    product = Product(torus, (parse_pattern("r4"), parse_pattern("c4")), parse_pattern("r1"), decomposition_named("brick"))
+    mapping = reordered(product, [2, 0, 3, 1], [0, 2, 1, 3])
+    found, routed = (way(mapping, Transform(16, 16, 16)) for way in (predict, predict_routed))
+    assert [r.load for r in found.remaps] == [r.load for r in routed.remaps]
+    assert [r.load for r in found.remaps] != [r.load for r in predict(product, Transform(16, 16, 16)).remaps]
+    pair = predict(mapping, Transform(15, 14, 13), direction=PAIR)
+    for direction, remapped in ((FORWARD, pair.remaps), (BACKWARD, pair.turned_remaps)):
+        one = predict(mapping, Transform(15, 14, 13), direction=direction).remaps
+        assert [r.load for r in one] == [r.load for r in remapped]
+    assert [r.load for r in pair.remaps] != [r.load for r in pair.turned_remaps]
+
+
+def walk(phases, torus, node_of_rank, total, order=None, tie="split"):
+    """Return T on the m scale: walk every message in flight in each phase, hop by hop."""
+    T = Fraction(0)
+    for messages in phases:
+        links = defaultdict(Fraction)
+        for link, load in brute.dimension_order(torus, messages, node_of_rank, order, tie).items():
+            links[link] += load
+        T += max(largest(torus, links)) * 4 * torus.n_nodes / total
+    return T
+
+
+def flights(found, grid, transform):
+    """Return for each phase of a forecast (`ScheduleForecast`) the messages in flight: (source, target, bytes)."""
+    name, sizes, axis = found.schedule.name, found.sizes, found.axis
+    if found.direction == "pair" and name == "opposite":
+        return _pair(grid, transform)
+    if found.direction == "pair":
+        both = (replace(found, direction=direction) for direction in ("forward", "backward"))
+        return [phase for one in both for phase in flights(one, grid, transform)]
+    if found.direction == "backward" and name != "overlap":
+        return list(map(turned_round, flights(replace(found, direction="forward"), grid, transform)))
+    if name == "sequence":
+        return [list(rows_first(grid, transform, whole, first)) for first in (True, False)]
+    if name == "two-way":
+        lower, upper = (lane_of("planes", sizes, k) for k in (0, 1))
+        return _beside(grid, transform, lower, transform, upper)
+    if name == "opposite":
+        return _opposite(grid, transform, sizes)
+    K = len(sizes)
+
+    def in_flight(k, first):
+        if not 0 <= k < K:
+            return []
+        if axis == "field":
+            fields = len(chunk(range(transform.fields), sizes, k))
+            return list(rows_first(grid, replace(transform, fields=fields), whole, first)) if fields else []
+        return list(rows_first(grid, transform, lane_of(axis, sizes, k), first))
+
+    if name == "pipelined":
+        return [in_flight(k, first) for first in (True, False) for k in range(K)]
+    assert name == "overlap"
+    if found.direction == "backward":
+        return [turned_round(in_flight(k, False) + in_flight(k - 1, True)) for k in range(K + 1)]
+    return [in_flight(k, True) + in_flight(k - 1, False) for k in range(K + 1)]
+
+
+def turned_round(messages):
+    """Return the messages with source and target swapped."""
+    return [(there, here, size) for here, there, size in messages]
+
+
+def _pair(grid, transform):
+    """Return the messages of a pair of transforms; with several fields, each transform goes two ways."""
+    if transform.fields > 1:
+        one = _opposite(grid, transform, (transform.fields - transform.fields // 2, transform.fields // 2))
+    else:
+        one = [list(rows_first(grid, transform, whole, first)) for first in (True, False)]
+    return [one[0] + turned_round(one[1]), one[1] + turned_round(one[0])]
+
+
+def _opposite(grid, transform, sizes):
+    one, other = (replace(transform, fields=n) for n in sizes)
+    return _beside(grid, one, whole, other, whole)
+
+
+def _beside(grid, one, lane, other, other_lane):
+    """Return the messages of a lane with rows first, beside another lane with columns first."""
+    return [[*rows_first(grid, one, lane, first), *columns_first(grid, other, other_lane, first)] for first in (True, False)]
+
+
+def rows_first(grid, transform, lane, first):
+    """Return messages of an exchange of route A, for the elements that `lane(axis, block)` selects from a block."""
+    R, C = grid.shape
+    nx, ny, nz = transform.exchanged
+    X, Y, Z = pieces(nx, C), pieces(ny, R), lane("planes", range(nz))
+    Z, W = [Z[i] for i in map(slice_of, pieces(len(Z), R))], pieces(ny, C)
+    for q, p in cartesian(range(C), range(R)):
+        for other in range(R if first else C):
+            if first:
+                yield q * R + p, q * R + other, elements(lane("x", X[q]), Y[p], lane("z", Z[other]), transform)
+            else:
+                yield q * R + p, other * R + p, elements(lane("x", X[q]), W[other], lane("z", Z[p]), transform)
+
+
+def columns_first(grid, transform, lane, first):
+    """Return the messages on route B: columns gather x and divide z, rows gather y and divide x."""
+    R, C = grid.shape
+    nx, ny, nz = transform.exchanged
+    X, Y, Z = pieces(nx, C), pieces(ny, R), lane("planes", range(nz))
+    Z, V = [Z[i] for i in map(slice_of, pieces(len(Z), C))], pieces(nx, R)
+    for q, p in cartesian(range(C), range(R)):
+        for other in range(C if first else R):
+            if first:
+                yield q * R + p, other * R + p, elements(X[q], Y[p], Z[other], transform)
+            else:
+                yield q * R + p, q * R + other, elements(V[other], Y[p], Z[q], transform)
+
+
+def pieces(n, parts):
+    """Return the indices of every block, the first blocks the longest."""
+    ends = np.cumsum([0, *(len(range(i, n, parts)) for i in range(parts))])
+    return [range(a, b) for a, b in pairwise(ends)]
+
+
+def chunk(block, sizes, k):
+    """Return the k-th chunk of a block by the cut rule."""
+    start, end = (len(block) * sum(sizes[:j]) // sum(sizes) for j in (k, k + 1))
+    return block[start:end]
+
+
+def lane_of(axis, sizes, k):
+    return lambda name, block: chunk(block, sizes, k) if name == axis else block
+
+
+def whole(axis, block):
+    return block
+
+
+def slice_of(block):
+    return slice(block.start, block.stop)
+
+
+def elements(x, y, z, transform):
+    return len(x) * len(y) * len(z) * transform.element_bytes * transform.fields

@@ -127,13 +127,10 @@ def ran(monkeypatch, **wrong):
     return contestants.run({"case": case, "contestants": list(wrong), "repetitions": 2, "seed": 0}, Alone())
 
 
-def test_each_run_is_checked_and_a_peer_with_a_wrong_one_has_no_time(monkeypatch):
+def test_each_run_is_checked_a_peer_with_a_wrong_one_has_no_time_and_ours_ends_the_benchmark(monkeypatch):
     result = ran(monkeypatch, right=[False] * 3, once=[False, False, True])
     assert set(result["times_s"]) == set(result["errors"]) == {"right"}
     assert result["refused"] == {"once": "1 of 3 results are wrong"}
-
-
-def test_a_wrong_result_of_ours_ends_the_benchmark(monkeypatch):
     with pytest.raises(WrongResult, match="pencilfft has an error of"):
         ran(monkeypatch, pencilfft=[False, True, False])
 

@@ -21,27 +21,6 @@ from tests.patience import patience
 pytestmark = pytest.mark.usefixtures("brief_searches")
 
 
-def test_check_names_the_launchers_for_which_a_file_is_valid(tmp_path, pencilmap, pencilmap_json):
-    setting = ("--network", "2x2", "--grid", "2x2")
-    hosts = [f"node-{x}-{y}" for y in range(2) for x in range(2)]
-    (tmp_path / "hosts").write_text("\n".join(hosts))
-    (tmp_path / "ranks").write_text("".join(f"rank {rank}={host} slot=*\n" for rank, host in enumerate(hosts)))
-    _, out, _ = pencilmap("check", tmp_path / "hosts", *setting, "--notes")
-    assert "hosts is valid" in out and "  valid   for Slurm 22.05, SimGrid 3.32 (format slurm)" in out
-    assert "not valid for Open MPI 5.0 --map-by seq: it stops at line 4, which has no end of line" in out
-    assert pencilmap_json.one("check", tmp_path / "hosts", *setting)["valid_for"] == ["Slurm 22.05", "SimGrid 3.32"]
-    for form, launcher in (("openmpi4", "Open MPI 4.1"), ("openmpi5", "Open MPI 5.0")):
-        _, out, _ = pencilmap("check", tmp_path / "ranks", *setting, "--format", form, "--notes")
-        assert f"  valid   for {launcher} (format {form})" in out
-    (tmp_path / "ranks").write_text("".join(f"rank {rank}={host} slot=0\n" for rank, host in enumerate(hosts)))
-    _, out, _ = pencilmap("check", tmp_path / "ranks", *setting, "--notes")
-    alone = pencilmap("check", tmp_path / "ranks", *setting[:2])[1]
-    (tmp_path / "traffic").write_text("0 3 100\n")
-    by_traffic = pencilmap("check", tmp_path / "ranks", *setting[:2], "--traffic", tmp_path / "traffic", "--notes")[1]
-    for said in (out, alone, by_traffic):
-        assert "valid for Open MPI 4.1, Open MPI 5.0 (format openmpi4 or openmpi5)" in " ".join(said.split())
-
-
 @pytest.mark.parametrize("path, value, word", [
     (("placement", "ranks", 0, "coordinate"), [0, 0], "2 coordinates, but torus 2x2x2 has 3 dimensions"),
     (("placement", "ranks", 0, "coordinate"), [0, 0, 10**30], "outside torus 2x2x2"),

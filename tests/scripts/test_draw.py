@@ -15,7 +15,6 @@ from pencilmap.model.placement.grid import ProcessGrid, parse_grid
 from pencilmap.model.predict import predict
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.scripts.pictures import image, links
-from tests.answers import faults
 
 pytestmark = pytest.mark.usefixtures("brief_searches")
 
@@ -176,13 +175,6 @@ def test_without_a_file_and_a_kind_there_is_a_small_picture(pencilmap, pencilmap
     assert len(large) <= 24 and max(map(len, large[2:])) <= 80
 
 
-@pytest.mark.parametrize("words, drawn", [(("-g", "1x16"), "column"), (("-g", "16x1"), "row"), (("-g", "4x4"), "row"),
-                                          (("--decomposition", "slab", "-g", "16"), "slab")])
-def test_the_exchange_that_is_drawn_moves_something(words, drawn, pencilmap):
-    out = pencilmap("draw", "-w", "loads", "--network", "4x4", *words)[1]
-    assert re.search(rf"node +{drawn}s\b", out) and "█" in out
-
-
 @pytest.fixture
 def fat_tree(tmp_path):
     """Two leaves of two hosts each under a spine."""
@@ -216,24 +208,6 @@ def pencilmap_loads(fat_tree):
 
     where = setting(network=str(fat_tree))
     return where.predict(where.place("default", where.grid("2x2"))).stages[1].load
-
-
-@pytest.mark.parametrize("words, shows", [
-    (("--network", "8x8x8", "--grid", "8x64", "-p", "box:2x2x2", "--fft", "256", "--bandwidth", "148 MB/s"),
-     ["Rows take 1.771 ms, not 3.542; columns 3.542 ms, as before (predicted).", "x, each way 0.524", "y and z,"]),
-    (("--network", "fat-tree:leaves=400,hosts=25,up=5", "--grid", "100x100", "-p", "default"), ["400 leaves up, down 3.75"]),
-    (("--network", "dragonfly:a=8,p=4,h=4", "--grid", "33x32", "-p", "default"),
-     ["groups 14 and 18", "other switches, at most", "other groups, at most"]),
-    (("--network", "hyperx:3x3,hosts=2", "--grid", "3x6", "-p", "default"), ["y=0, y=1 and y=2 in, out"]),
-    (("--machine", "frontier", "--nodes", "64", "--grid", "32x16", "-p", "default"), ["without load:", "74 groups"])])
-def test_the_loads_of_any_network_are_a_verdict_and_a_table(words, shows, pencilmap, monkeypatch):
-    from pencilmap.scripts.command_line import tables
-
-    monkeypatch.setattr(tables, "LINE", 80)
-    status, out, err = pencilmap("draw", "--what", "loads", *words)
-    assert status == 0 and list(faults("draw --what loads", out)) == [], err
-    found = re.sub(r"\s+", " ", out)
-    assert all(words in found for words in shows), out
 
 
 def test_the_table_of_loads_is_that_of_each_link():
@@ -285,19 +259,6 @@ def test_the_picture_of_a_gain_shows_both_loads_and_the_factor(pencilmap, tmp_pa
 
 
 # files of placements
-
-
-def test_a_placement_file_is_judged_on_the_grid_that_the_user_names_or_the_file_records(tmp_path, monkeypatch, pencilmap,
-                                                                                        pencilmap_json):
-    monkeypatch.chdir(tmp_path)
-    on = ("--network", "4x4x2", "--bandwidth", "1 GB/s")
-    assert pencilmap("map", *on, "-g", "8x4", "-p", "default", "-f", "hostfile", "-o", "ranks.hosts")[0] == 0
-    for command in (("draw", "ranks.hosts"), ("draw", "-p", "ranks.hosts"), ("draw", "-p", "file:ranks.hosts,hostfile"),
-                    ("report", "-p", "ranks.hosts"), ("simulate", "-p", "ranks.hosts", "--fft", 32)):
-        status, out, err = pencilmap(*command, *on)
-        assert (status, out) == (2, "") and err.startswith("error: name the process grid with --grid RxC\nhelp: "), command
-    assert pencilmap("map", *on, "-g", "8x4", "-p", "default", "-f", "jax", "-o", "mesh.json")[0] == 0
-    assert pencilmap_json.one("draw", "mesh.json", *on)["grid"] == [8, 4]
 
 
 # which exchange

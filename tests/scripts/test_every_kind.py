@@ -14,7 +14,7 @@ from pencilmap.mapper.setting import setting
 from pencilmap.model.kinds import KINDS, network_named
 from pencilmap.model.placement.grid import parse_grid
 from tests.mapper.run_records import record
-from tests.mapper.test_reorder import reordered
+from tests.mapper.test_formats import reordered
 
 pytestmark = pytest.mark.usefixtures("brief_searches")
 

@@ -1,7 +1,9 @@
-"""--nodes takes a file, a number or a shape in every command with this option, if the command can use it."""
+"""--nodes takes a file, a number or a shape, and a job around a command tells its nodes, tasks and place."""
 
 import pytest
 
+from pencilmap.mapper.allocations import look_around, read_description
+from pencilmap.mapper.allocations.slurm import topology_files
 from pencilmap.mapper.setting import setting
 
 
@@ -44,7 +46,7 @@ def test_a_job_on_a_part_of_a_network_takes_its_own_nodes(tmp_path):
     assert told(SLURM_JOB_NODELIST="m[0-7]") == ([*range(8)], [])
 
 
-def test_a_job_tells_the_tasks_on_its_nodes(tmp_path, pencilmap, monkeypatch):
+def test_a_job_tells_the_tasks_on_its_nodes(tmp_path):
     (tmp_path / "topology.conf").write_text("SwitchName=leaf Nodes=n[0-7]\n")
     (tmp_path / "part").write_text("n5\nn4\n")
     (tmp_path / "other").write_text("n0\nn4\n")
@@ -59,19 +61,30 @@ def test_a_job_tells_the_tasks_on_its_nodes(tmp_path, pencilmap, monkeypatch):
     assert [tasks(**job), tasks(tmp_path / "part", **job), tasks(network="4", **job)] == [2, 2, 2]
     assert [tasks("8", **job), tasks(tmp_path / "other", **job), tasks(given=3, **job), tasks()] == [1, 1, 3, 1]
 
-    for name, value in (job | {"SLURM_TASKS_PER_NODE": "2(x3),1"}).items():
-        monkeypatch.setenv(name, value)
-    remedy = "the nodes of the job have 1 to 2 tasks, and placements need the same number on all"
-    for words in (("plan", "--fft", "16"), ("predict", "-g", "2x2"), ("check", tmp_path / "part", "-g", "2x2"),
-                  ("draw", "-g", "2x2", "-p", "default", "-o", tmp_path / "a"), ("map", "-g", "2x2", "-o", tmp_path / "b")):
-        status, _, err = pencilmap(*words, "--network", f"{tmp_path / 'topology.conf'},taper=2")
-        assert status == 1 and remedy in " ".join(err.split()) and "or give --tasks-per-node 1" in " ".join(err.split()), err
-    status, out, _ = pencilmap("network", tmp_path / "topology.conf", "--no-hardware")
-    assert status == 0 and remedy in " ".join(out.split()) and "--tasks-per-node 1 " in out
-
 
 @pytest.mark.parametrize("name", ["384", "8x8"])
 def test_a_file_is_read_whatever_its_name_looks_like(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / name).write_text("1 0\n0 1\n")
     assert setting(network="2x2", nodes=name).site.allocation.nodes.tolist() == [1, 2]
+
+
+def test_a_file_of_numbers_that_may_be_edges_is_told_so(tmp_path):
+    for text, is_told in (("0 1\n1 2\n2 3\n3 0\n", True), ("0 1 1\n1 2 1\n", True), ("0 0\n0 1\n1 0\n1 1\n", False),
+                          ("a 1 0\nb 0 1\n", False)):
+        (tmp_path / "file").write_text(text)
+        assert any("--network" in fact.value for fact in read_description(tmp_path / "file").facts) == is_told
+
+
+def test_files_are_looked_for_in_slurm_jobs_alone():
+    assert topology_files({}) == [] and topology_files({"PBS_NODEFILE": "x"}) == []
+    assert str(topology_files({"SLURM_JOB_ID": "1"})[1]) == "/etc/slurm/topology.conf"
+
+
+def test_the_place_of_this_node_is_a_fact():
+    job = {"SLURM_JOB_NODELIST": "tux[2-4,9]"}
+    environ = job | {"SLURM_TOPOLOGY_ADDR": "spine.leaf0.tux2", "SLURM_TOPOLOGY_ADDR_PATTERN": "switch.switch.node"}
+    place = "place of this node", "spine.leaf0.tux2 (switch.switch.node)", "SLURM_TOPOLOGY_ADDR"
+    assert place in look_around(environ).facts
+    without = job | {"SLURM_TOPOLOGY_ADDR": "tux2", "SLURM_TOPOLOGY_ADDR_PATTERN": "node"}
+    assert not [fact for fact in look_around(without).facts if fact.what == "place of this node"]

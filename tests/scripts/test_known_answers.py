@@ -30,7 +30,7 @@ from pencilmap.scripts.command_line.cli import main
 from tests.documents import make_folder
 from tests.mapper.run_records import record
 from tests.mapper.test_allocations import OWN
-from tests.mapper.test_probes import result
+from tests.mapper.test_records import result
 from tests.mapper.test_scaling import write as write_transposes
 
 VALUES = Path(__file__).with_name("known_values.json")

@@ -15,7 +15,6 @@ from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.runs.compare import compare_records
 from pencilmap.mapper.setting import setting
 from pencilmap.model.placement.grid import parse_grid
-from pencilmap.scripts.command_line import tables
 from pencilmap.scripts.pictures import runs
 from pencilmap.scripts.pictures.report.entries import entries_of
 from pencilmap.scripts.pictures.report.networks import AT_ONCE, views
@@ -174,29 +173,6 @@ def predicted_page(path, pencilmap, *options):
 FAT_TREE = ("--network", "fat-tree:leaves=4,hosts=4,up=2", "--bandwidth", "25 GB/s", "--grid", "4x4", "--effort", "quick")
 
 
-def heading_of(text):
-    return re.search(r"<h1>(.*?)</h1>", text, re.DOTALL)[1].replace("&#39;", "'")
-
-
-def test_without_records_the_page_opens_with_the_predicted_gain_and_the_limit(tmp_path, pencilmap):
-    """Lines load the links by 4 + 4, cubes by 2 + 4; both at once, in 16 chunks of which one is alone, by 4 + 4/16."""
-    path = tmp_path / "p.html"
-    status, printed, err = pencilmap("report", "--network", "8x8x8", "--bandwidth", "148 MB/s", "--fft", "256", "--grid",
-                                     "8x64", "-p", "box:2x2x2", "-o", path)
-    assert (status, err) == (0, "") and f"\n  page    {path}\n" in printed
-    text = path.read_text("utf-8")
-    assert heading_of(text) == ("Rows on 2x2x2 cubes are 1.33x faster than block order (1.11x to 1.36x): 5.314 ms "
-                                "(5.3 to 15; predicted).")
-    assert "at most 1.26x more is possible (proved)" in text and "pencilmap map --network 8x8x8" in text
-    assert [cell in text for cell in ("rows beside columns in 16 chunks", "1.88&times;", "2.00&times;", "to limit")] == [
-        True, True, True, False]
-    assert text.count("Predicted from the loads of the links") == 1 and "<h2 id=\"records-heading\"" not in text
-    data = json.loads(re.search(r'<script id="data" type="application/json">(.*?)</script>', text, re.DOTALL)[1])
-    before, after = (data["views"][data[key]] for key in ("first", "second"))
-    assert (before["placement"], after["placement"]) == ("default", "box:2x2x2")
-    assert data["amounts"][data["first"]] / data["amounts"][data["second"]] == pytest.approx(4 / 3)
-
-
 @pytest.mark.parametrize("words, units", [
     (FAT_TREE, {"hosts", "4 leaves up, down"}),
     (("--network", "dragonfly:a=4,p=2,h=2", "--bandwidth", "25 GB/s", "--grid", "8x9", "--effort", "quick"),
@@ -213,41 +189,6 @@ def test_each_exchange_of_a_network_without_coordinates_has_a_panel(words, units
     assert units <= {*names} and len(names) <= 2 * 24
     assert max(float(width) for width in re.findall(r'class="(?:outline|after)" style="width:([\d.]+)%', text)) == 100
     assert "<h1>" in text and "(proved)" in text
-
-
-def test_the_page_of_a_tree_has_launch_lines_and_the_hosts_of_each_leaf(tmp_path, monkeypatch, pencilmap):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(tables, "LINE", 80)
-    (tmp_path / "cluster.conf").write_text("".join(f"SwitchName=leaf{k} Nodes=c[{8 * k}-{8 * k + 7}]\n" for k in range(4))
-                                           + "SwitchName=spine Switches=leaf[0-3]\n")
-    (tmp_path / "nodes").write_text("".join(f"c{k}\n" for k in (*range(3, 8), *range(8, 13), *range(16, 22))))
-    on = ("--network", "cluster.conf,taper=2", "--nodes", "nodes", "-t", 4, "--fft", 128, "--bandwidth", "12.5 GB/s")
-    assert pencilmap("map", *on, "--grid", "16x4", "-f", "slurm", "-o", "my.map")[0] == 0
-    status, printed, err = pencilmap("report", *on, "--grid", "16x4", "-p", "my.map", "-o", "p.html")
-    assert (status, err) == (0, "") and "my.map is" in printed and "Slurm's block order" in printed
-    text = (tmp_path / "p.html").read_text("utf-8").replace("&#39;", "'")
-    assert "<title>cluster.conf, 16x4, Slurm's block order and my.map, 128x128x128, predicted</title>" in text
-    assert "<dt>launch</dt><dd><code>SLURM_HOSTFILE=./my.map srun -n 64" in text
-    assert "<dt>c3</dt><dd>" in text and text.count("<dt>c") == 16
-    assert re.findall(r"<small>([\d to]+ of 8 hosts)</small>", text)[:2] and "5 of 8 hosts" in text
-    table = text[text.index("Loads and times of each exchange"):]
-    for word in ("D_T", "scale of m", "torus", "in sequence", "To limit", "default", "file:my.map</td>"):
-        assert word not in table.partition("<footer>")[0], word
-
-
-@pytest.mark.parametrize("words, said", [
-    (("--network", "8x8x8", "--grid", "8x64", "-p", "box:2x2x2"),
-     "Rows on 2x2x2 cubes are 1.33x faster than block order: 1.5 times"),
-    (("--network", "8x8x8", "--grid", "8x64", "-p", "line"), "Rows on lines are as fast as block order, which"),
-    (("--network", "5x5:mesh", "--grid", "5x5", "-p", "default"), "Block order needs no file."),
-    (("--network", "fat-tree:leaves=4,hosts=4,up=4", "--bandwidth", "25 GB/s", "--grid", "4x4", "--fft", 64),
-     "No file is needed: ")])
-def test_the_page_begins_with_its_verdict(words, said, tmp_path, pencilmap):
-    path = tmp_path / "p.html"
-    assert pencilmap("report", *words, "-o", path)[0] == 0
-    text = path.read_text("utf-8")
-    assert heading_of(text).startswith(said)
-    assert ("<dt>launch</dt><dd>as before, without the file</dd>" in text) == ("1.33x" not in said)
 
 
 def as_array(walked, torus):

@@ -130,14 +130,6 @@ def test_the_table_is_ranked_and_json_says_the_same(pencilmap, pencilmap_json):
     assert f"{len(found['slower'])} more shapes are not faster" in out
 
 
-def test_the_answer_names_the_worst_shape_only_if_it_is_known_to_be_slower(pencilmap):
-    said = pencilmap.said("study", "shapes", "--nodes", "1024", "--machine", "bluegene-l", "--fft", "1024")
-    assert said.startswith("Use 8x8x16 with grid 1x1024: 893.8 ms (880 to 1700) with computing (predicted). bluegene-l, ")
-    said = pencilmap.said("study", "shapes", "-d", "3", "--nodes", "64", "--fft", "128", "--bandwidth", "1 GB/s")
-    assert "0.2621 ms (0.26 to " in said and "for the exchanges (predicted)." in said
-    assert "worst shape are at least 16.00x slower" in said
-
-
 def test_without_a_transform_lengths_are_ranked(pencilmap, pencilmap_json):
     found = pencilmap_json.one("study", "shapes", "--nodes", "64", "-d", "3")
     assert found["transform"] is None and found["shapes"][0]["torus"] == "4x4x4" and found["shapes"][0]["bound_s"] is None

@@ -9,7 +9,6 @@ import pytest
 
 from pencilmap.mapper.runs.compare import compare_published
 from pencilmap.mapper.setting import setting
-from pencilmap.model.predict.ranking import uncounted
 from pencilmap.model.times.expected import expected_gain
 from pencilmap.scripts.command_line import tables
 from pencilmap.scripts.command_line.answers import Answer, Launched, launched
@@ -119,64 +118,8 @@ def test_a_ratio_that_may_be_1_is_not_called_a_gain(tasks, grid, size, sure):
     assert "x faster than lines: " in unknown.first("cubes") and "(no range: a reason; predicted)" in unknown.first("cubes")
 
 
-def first_sentence(text):
-    return " ".join(text.split("\n\n")[0].split()).partition(". ")[0]
-
-
-CROSSBAR = "fat-tree:leaves=4,hosts=4,taper=1"
-
-
-@pytest.mark.parametrize("words, said", [
-    (["-p", "default", "--network", CROSSBAR, "--grid", "4x4", "--fft", "256"], "nothing is faster"),
-    (["-p", "default", "--network", CROSSBAR, "--grid", "1x16", "--fft", "256"], "Placement does not matter"),
-    (["-p", "default", "--network", "4x4x4", "--grid", "1x64", "--fft", "256"], "Placement does not matter"),
-    (["-p", "default", "--network", "1", "-t", "8", "--grid", "2x4", "--fft", "256"], "Placement does not matter"),
-    (["-p", "box:2x2x2", "--network", "8x8x8", "--grid", "8x64", "--fft", "64"], "may be no faster than"),
-    (["-p", "box:2x2x2", "--machine", "bluegene-l", "--grid", "8x64", "--fft", "64"], "may be as fast as"),
-    (["-p", "default", "--network", "8x8x8", "--grid", "8x64", "--fft", "256", "--message-cost", "50 us"],
-     "mostly message starts, so placement hardly matters"),
-    (["-p", "box:2x2x2", "--network", "8x8x8", "--grid", "8x64", "--fft", "512"], "are 1.33x faster than"),
-    (["-p", "best", "--network", "16x16", "--grid", "16x16", "--fft", "512"], "is 1.33x faster than")])
-def test_the_first_sentence_says_whether_placement_can_matter(pencilmap, words, said):
-    """Not if all placements are alike, if messages dominate, or if measured gains include 1; but if it halves rows."""
-    first = first_sentence(pencilmap("predict", *words, "--bandwidth", "1 GB/s", "--effort", "quick")[1])
-    assert said in first and ("may be" in first) == ("may be" in said)
-
-
-def test_a_plan_for_one_node_needs_no_file(pencilmap):
-    said = pencilmap("plan", "--network", "1", "-t", "8", "--fft", "64", "--bandwidth", "1 GB/s", "--effort", "quick")[1]
-    assert said.startswith("Use grid 2x4, placement does not matter: 0 ms, ") and "  write " not in said
-
-
-def test_the_same_bytes_are_shown_alike_in_a_small_network_and_in_a_part_of_a_large_one(pencilmap, tmp_path):
-    """Four nodes in a line: alone, and as the listed nodes of a ring of 16. Both state the unit."""
-    nodes = tmp_path / "nodes"
-    nodes.write_text("0\n1\n2\n3\n")
-    alone, listed = (pencilmap("predict", *where, "--grid", "2x2", "-p", "default")[1]
-                     for where in (("--network", "4:mesh"), ("--network", "16", "--nodes", nodes)))
-    for out in (alone, listed):
-        assert "1.5 times the data of a node (predicted)" in out
-    assert "0 times the data of a node" in pencilmap("predict", "--network", "1", "-t", "4", "--grid", "2x2")[1]
-    wide = pencilmap("predict", "--network", "16", "--nodes", nodes, "--grid", "2x2", "-p", "default", "--wide",
-                     "--notes")[1]
-    assert "a load of 1 with --wide is 1/16 of the array, a quarter of the data of a node" in wide and " 24 " not in wide
-    timed = pencilmap("predict", "--network", "4", "--grid", "2x2", "-p", "default", "--fft", "8", "--bandwidth",
-                      "1 GB/s")[1]
-    assert "data of a node" not in timed
-
-
 def test_a_path_that_is_wider_than_its_column_breaks_after_a_slash(capsys):
     path = "FILE=/" + "folder/" * 12 + "name"
     tables.print_table(None, ["what", "from"], [["a list", path]])
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80 and "".join(line[8:] for line in lines[2:]).strip() == path
-
-
-def test_the_time_names_the_costs_that_it_leaves_out(pencilmap):
-    asked = ("predict", "--network", "4", "--grid", "4x1", "--bandwidth", "1 GB/s", "-n", "64", "-p", "default", "--notes")
-    left_out = [line.strip() for line in pencilmap(*asked)[1].splitlines() if "time: " in line]
-    assert left_out == ["note    time: the exchanges; not counted, because unknown: the cost of a message, computing"]
-    told = pencilmap.said(*asked, "--message-cost", "1 us")
-    assert "unknown: what a node puts into the network, the start of an exchange, computing" in told
-    [known] = setting(machine="bluegene-l", network="4x4x4:torus", fft="64").predictions("8x8", ["default"])
-    assert not uncounted(known)

@@ -1,6 +1,5 @@
 """`pencilmap trace`: runs a program with the tracer, passes its exit status on, and says where the file is."""
 
-import json
 import os
 import shutil
 import signal
@@ -214,17 +213,6 @@ def test_counts_of_open_mpi_that_cannot_be_used_are_told_and_the_model_is_kept(t
     found = tracer.trace(tracer.Launch((str(start),), 0, tracer.OPEN_MPI), Path("/none.so"), tmp_path / "traffic.txt")
     assert found.status == 0 and problem in found.problem and found.measured == (not problem)
     assert read_traffic(tmp_path / "traffic.txt").pairs.bytes.tolist() == found.traffic.pairs.bytes.tolist() == [n_bytes]
-
-
-def test_files_are_summarised(pencilmap, pencilmap_json, tmp_path):
-    ring = "".join(f"{i} {(i + 1) % 6} 1000 2\n{(i + 1) % 6} {i} 1000 2\n" for i in range(6))
-    (tmp_path / "ring.txt").write_text(ring)
-    status, out, err = pencilmap("trace", "--read", tmp_path / "ring.txt")
-    assert status == 0 and not err and "6 ranks: 12 kB in 24 messages, 12 pairs of ranks" in out
-    assert "recognised: a halo of 6 ranks, periodic, 100% of the bytes" in out
-    found = pencilmap_json.one("trace", "--read", tmp_path / "ring.txt")
-    assert (found["bytes"], found["ranks"], found["patterns"][0]["extents"]) == (12000, 6, [6])
-    json.dumps(found)
 
 
 def test_own_messages_beyond_the_traced_ones_are_inside_collectives():

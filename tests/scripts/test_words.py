@@ -1,6 +1,5 @@
 """Messages for wrong words: the nearest name, the list, one `error:`; and shell completions."""
 
-import ast
 import os
 import re
 import subprocess
@@ -18,16 +17,14 @@ from pencilmap.model.kinds import ROUTINGS
 from pencilmap.model.machines.machine import machine_names
 from pencilmap.scripts.command_line import cli
 from pencilmap.scripts.command_line.commands import simulate
-from pencilmap.scripts.command_line.pages import spelled
 from tests.documents import ROOT
 from tests.patience import patience
 
-TORUS = ("--network", "4x4", "-g", "4x4")
 COMMANDS = {name: cli.pencilmap.get_command(None, name) for name in cli.pencilmap.list_commands(None)}
 
 
 def test_units_are_listed_and_each_is_understood(pencilmap):
-    _, _, err = pencilmap("predict", *TORUS, "--bandwidth", "3 furlongs")
+    _, _, err = pencilmap("predict", "--network", "4x4", "-g", "4x4", "--bandwidth", "3 furlongs")
     assert all(unit in err for unit in UNITS["byte/s"])
     for kind, spellings in UNITS.items():
         assert all(parse(f"2 {unit}", kind) > 0 for unit in spellings)
@@ -79,65 +76,12 @@ def test_the_shell_completes_every_option_that_takes_a_name_or_a_file():
     assert silent == []
 
 
-def test_hosts_are_told_to_be_nodes(pencilmap, tmp_path):
-    """A command without --hosts points to --nodes, as do files whose hosts are no nodes or have too many ranks."""
-    assert "plan has no option --hosts; give a file or list of the hosts as --nodes" in " ".join(
-        pencilmap("plan", "--hosts", "c[010-033]")[2].split())
-    (tmp_path / "rankfile").write_text("".join(f"rank {r}=c{r // 2 + 16:03} slot={r % 2}\n" for r in range(32)))
-    for network, words in (("32", "line 2: host c016 has more ranks than 1 task per node; correct the line, give "
-                                  "more --tasks-per-node, or name the hosts of the job with --nodes"),
-                           ("16", "line 1 column 8: host c016: node (16) is outside torus 16; x must be 0..15"),
-                           ("4x8", "host 'c016' does not end in 2 coordinates of torus 4x8, as node-0-0 does")):
-        for command in (("check", tmp_path / "rankfile"),
-                        ("map", "--from", tmp_path / "rankfile", "-f", "slurm", "-o", tmp_path / "out")):
-            status, _, err = pencilmap(*command, "--network", network)
-            said = " ".join(err.replace("\nhelp:", ";").split())
-            assert status == 1 and words in said and "--nodes" in said and ",)" not in said, said
-
-
-@pytest.mark.sampled(1)
-@pytest.mark.parametrize("write", ["write_weighted_edgelist", "write_edgelist"])
-def test_predict_with_nothing_but_a_graph_of_networkx(pencilmap, pencilmap_json, tmp_path, write):
-    import networkx as nx
-
-    graph = nx.cycle_graph(4)
-    nx.set_edge_attributes(graph, 2.5, "weight")
-    getattr(nx, write)(graph, tmp_path / "graph")
-    words = ("plan", "--network", tmp_path / "graph", "--bandwidth", "1 GB/s", "--fft", "64", "--decomposition", "pencil",
-             "--schedule", "sequence", "-e", "alltoallv")
-    found = pencilmap_json(*words)
-    assert {p["placement"] for p in found} == {"best", "default"}
-    assert {tuple(p["grid"]) for p in found} == {(1, 4), (2, 2), (4, 1)}
-    status, out, err = pencilmap(*words)
-    assert status == 0 and "2x2" in out and "error" not in err
-    assert pencilmap("map", "--network", tmp_path / "graph", "-f", "hostfile", "-o", tmp_path / "hosts")[0] == 0
-    assert {p["placement"] for p in pencilmap_json(*words, "-p", "best")} == {"best"}
-
-
-@pytest.mark.parametrize("words, said", [
-    (("predict", "bluegene-l"), "'bluegene-l' belongs to no option; write --machine bluegene-l"),
-    (("map", "mine.toml", "-o", "x"), "'mine.toml' belongs to no option; write --machine mine.toml"),
-    (("plan", "4x4", "-n", "8"), "write --network 4x4"),
-    (("study", "shapes", "-N", "8", "bluegene-p"), "write --machine bluegene-p"),
-    (("predict", "something", *TORUS), "'something' belongs to no option; leave it out, this command takes"),
-    (("help", "placement"), "did you mean placements"),
-    (("predict", "--torus", "4x4", "--grid", "4x4"), "error: option --torus is now --network\n"),
-    *[((old,), f"command '{old}' is now {new}\n") for old, new in cli.pencilmap.renamed.items()]])
-def test_a_word_in_a_wrong_place_is_answered_with_the_right_one(pencilmap, words, said):
-    status, out, err = pencilmap(*words)
-    assert status in (1, 2) and out == "" and said in err
-    if "is now pencilmap" in said:
-        assert pencilmap(*re.search(r"is now pencilmap ([a-z ]+[a-z])", said)[1].split(), "--help")[0] == 0
-
-
-def test_every_argument_that_a_message_of_the_library_names_is_an_option():
-    """Messages name arguments in backquotes; the command line turns these names into options."""
-    known = {option for command in COMMANDS.values() for parameter in command.params for option in parameter.opts}
-    for path in [*(ROOT / "model").rglob("*.py"), *(ROOT / "mapper").rglob("*.py")]:
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Raise) and node.exc is not None:
-                for named in re.findall(r"`([a-z]\w*)`", ast.unparse(node.exc)):
-                    assert spelled(f"`{named}`") in known, (path.name, named)
+@pytest.mark.parametrize("old, new", cli.pencilmap.renamed.items())
+def test_a_renamed_command_is_answered_with_the_new_one(pencilmap, old, new):
+    status, out, err = pencilmap(old)
+    assert (status, out) == (2, "") and f"command '{old}' is now {new}\n" in err
+    if new.startswith("pencilmap "):
+        assert pencilmap(*re.match("pencilmap ([a-z ]+[a-z])", new)[1].split(), "--help")[0] == 0
 
 
 def test_a_simulation_that_does_not_fit_shares_its_buffers(pencilmap, monkeypatch):
@@ -156,16 +100,6 @@ def test_a_simulation_that_does_not_fit_shares_its_buffers(pencilmap, monkeypatc
     monkeypatch.setattr(simulate, "available", lambda: 128 * 2**30)
     _, _, err = pencilmap(*words)
     assert "note" not in err and [run.timing_only for run in asked] == [True, False]
-
-
-def test_a_whole_machine_is_confirmed_with_an_option(pencilmap):
-    asked = ("predict", "-m", "cray-xe6", "-g", "384x408", "-p", "default:txyz")
-    status, _, err = pencilmap(*asked)
-    assert status == 1 and err == ("error: this is the whole of cray-xe6, 156,672 tasks; name the nodes of the job with "
-                                   "--nodes, or confirm with --whole-machine\n")
-    assert pencilmap(*asked, "--whole-machine")[0] == 0
-    part = ("predict", "-m", "cray-xe6", "--network", "4x4x4", "-g", "48x64", "-p", "default:txyz")
-    assert pencilmap(*part)[0] == pencilmap("predict", "-m", "bluegene-l", "-g", "8x64", "-p", "default")[0] == 0
 
 
 def test_routing_rules_are_reported_with_the_done_part(pencilmap, monkeypatch):

@@ -10,7 +10,7 @@ from pencilmap.mapper.runs.compare import compare_records
 from pencilmap.model.kinds.torus_routes import dimension_order_loads
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.traffic.exchange import exchanges
-from pencilmap.scripts.networks.simulated import ENVELOPE_BYTES, simulate, simulate_all
+from pencilmap.scripts.networks.simulated import ENVELOPE_BYTES, simulate
 
 BYTES_PER_S = 148e6
 BYTES_PER_ELEMENT = 16
@@ -133,36 +133,3 @@ def test_every_link_carries_what_the_model_says(build, simulation, tmp_path, sha
         assert carried == expected
 
 
-# ---- the paper's machine -----------------------------------------------------------------------------------------------
-
-
-def boxes(a, b, c):
-    """Return dense a x b x c boxes on 8x8x8: a rank's place in its box is its place in its row."""
-    return [(a * X + x, b * Y + y, c * Z + z) for Z in range(8 // c) for Y in range(8 // b) for X in range(8 // a)
-            for z in range(c) for y in range(b) for x in range(a)]
-
-
-PAPER = {  # rows, grid: m_row, m_column of Table 1 (largest over the dimensions)
-    "8x64 default": ("8x64", boxes(8, 1, 1), 4, 4),
-    "8x64 2x2x2": ("8x64", boxes(2, 2, 2), 2, 4),
-    "64x8 default": ("64x8", boxes(8, 8, 1), 4, 4),
-    "64x8 4x4x4": ("64x8", boxes(4, 4, 4), 4, 4),
-}
-
-
-def check_paper(simulation, names):
-    runs = [simulation("8x8x8", PAPER[name][0], 256, PAPER[name][1], verify=True) for name in names]
-    for name, run, records in zip(names, runs, simulate_all(runs), strict=True):
-        m_row, m_column = PAPER[name][2:]
-        assert records[0]["verify"]["passed"]
-        assert times_s(records) == pytest.approx(bounds_s(run, [m_row], [m_column]), rel=TOLERANCE), name
-
-
-@pytest.mark.slow  # tests/scripts/test_demo.py runs the same placements in the demo
-def test_cubes_halve_the_row_exchange_of_512_ranks(build, simulation):
-    check_paper(simulation, ["8x64 default", "8x64 2x2x2"])
-
-
-@pytest.mark.slow
-def test_rows_of_64_on_512_ranks(build, simulation):
-    check_paper(simulation, ["64x8 default", "64x8 4x4x4"])

@@ -88,7 +88,7 @@ class PlanArray(np.ndarray[Any, np.dtype[Any]]):
         plan.part(self._name)  # which refuses several parts
         box = plan._array(self._name).parts[0].box
         wanted = tuple(axis.stop - axis.start for axis in box)
-        if tuple(self.shape[axis] for axis in self._axes) != wanted:
+        if self.ndim < len(wanted) or tuple(self.shape[axis] for axis in self._axes) != wanted:
             raise PencilfftError(f"array of shape {self.shape}; array {self._name} has {wanted} along its axes on this rank")
         return plan
 

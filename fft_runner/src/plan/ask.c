@@ -165,8 +165,8 @@ int pencilfft_group(pencilfft_plan plan, int exchange, MPI_Comm *group)
     if (status)
         return status;
     if (!group || !pf_is_exchange(plan, exchange))
-        status = pf_fail(PENCILFFT_BAD_CALL, "pencilfft_group: null result, or no exchange %d; the plan has 0 to %d", exchange,
-                         plan->layout.exchanges - 1);
+        status = pf_fail(PENCILFFT_BAD_CALL, "pencilfft_group: null result, or no exchange %d; the plan has 0 to %d",
+                         exchange, plan->layout.exchanges - 1);
     status = pf_same_directed_call(plan->all, plan->rank, plan->checks_calls, status, "pencilfft_group", 0, exchange, false);
     if ((status = pf_agree(status, plan->all)))
         return status;

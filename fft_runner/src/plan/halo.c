@@ -39,8 +39,8 @@ static int check_walls(const struct pencilfft_plan_s *plan, const char *walls)
     const char *letters = plan->layout.geometry.axes && plan->layout.geometry.axes->dimensions == 2 ? "xy" : "xyz";
     for (const char *at = walls ? walls : ""; *at; at++)
         if (!strchr(letters, *at) || strchr(at + 1, *at))
-            return pf_fail(PENCILFFT_UNKNOWN_NAME, "walls '%.60s' of a halo are not understood; give letters of %s, each once",
-                           walls, letters);
+            return pf_fail(PENCILFFT_UNKNOWN_NAME,
+                           "walls '%.60s' of a halo are not understood; give letters of %s, each once", walls, letters);
     return PENCILFFT_OK;
 }
 

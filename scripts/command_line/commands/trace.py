@@ -73,7 +73,7 @@ def _as_dict(traffic: Traffic) -> dict[str, Any]:
             "ranks_per_core": traffic.ranks_per_core, "mpi": traffic.mpi,
             "bytes": int(traffic.pairs.bytes.sum()), "messages": int(traffic.pairs.messages.sum()),
             "pairs": traffic.total.bytes.nnz, "bytes_by_kind": dict(zip(KINDS, traffic.bytes_by_kind())),
-            "outside_bytes": traffic.outside[0],
+            "outside_bytes": traffic.outside[0], "note": traffic.note,
             "phases": [{"name": phase.name, "times": phase.times, "seconds": phase.seconds,
                         "bytes": int(phase.pairs.bytes.sum()), "messages": int(phase.pairs.messages.sum())}
                        for phase in traffic.phases],
@@ -106,7 +106,9 @@ def _summary(traffic: Traffic) -> Iterator[str]:
 
 
 def _uncertain(traffic: Traffic) -> str | None:
-    """Return how much of the traffic depends on a model of collectives."""
+    """Return how much of the traffic depends on a model of collectives, or what the file does not tell."""
+    if traffic.note:
+        return f"note: {traffic.note}"
     by_kind = dict(enumerate(traffic.bytes_by_kind()))
     collective, modelled = sum(by_kind[kind] for kind in COLLECTIVE), by_kind[MODELLED]
     if not collective or by_kind[MEASURED]:
