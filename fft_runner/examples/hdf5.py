@@ -26,7 +26,8 @@ with Plan(N, (1, comm.size), comm, type="r2c") as plan:
 with Plan(N, (comm.size, 1), comm, type="r2c") as plan:
     series = Series(path, plan)
     f, f_hat = series.read("f"), series.read("f_hat", "output")
-    error, most = (np.abs(a).global_max() for a in (plan.backward(f_hat, norm="1/N") - f, f))
+    error = plan.array(np.abs(plan.backward(f_hat, norm="1/N") - f), "input").global_max()
+    most = f.global_max()
 
 if comm.rank == 0:
     print(f"hdf5.py: {len(series.steps)} steps of {N} written on 1x{comm.size}, read on {comm.size}x1, largest error "

@@ -96,12 +96,12 @@ def test_arrays_in_hdf5(in_debian, tmp_path, words, ranks):
 def test_steps_survive_a_kill_at_any_time(in_debian, tmp_path, mode):
     script, steps = "tests/fft_runner/python_hdf5.py", [0]
     for kill in range(3):
-        done = in_debian(2 if mode == "parallel" else kill + 1, script, tmp_path / "flow", "last", 0.3 + kill * 0.077, mode)
+        done = in_debian(2 if mode == "parallel" else kill + 1, script, tmp_path / "flow", "last", 0.01 + kill * 0.037, mode)
         assert done.returncode != 0 and f"hdf5: {steps[-1]} steps" in done.stdout, done.stdout + done.stderr
         done = in_debian(1, script, tmp_path / "flow", "last")
         assert done.returncode == 0, done.stdout + done.stderr
         steps.append(int(done.stdout.split()[-2]))
-    assert steps[-1] > 0 and steps == sorted(steps)
+    assert steps == sorted(set(steps))
 
 
 @pytest.mark.slow

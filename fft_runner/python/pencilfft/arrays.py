@@ -77,7 +77,7 @@ class PlanArray(np.ndarray[Any, np.dtype[Any]]):
 
     @property
     def _team(self) -> "Team | None":
-        return self.plan._team
+        return self._plan and self._plan._team
 
     def _known_plan(self) -> "Plan":
         """Return the plan, if the place is known."""
@@ -219,7 +219,7 @@ class PlanArray(np.ndarray[Any, np.dtype[Any]]):
             return *ranges_of(key, self.global_shape), to
 
         plan = self.plan
-        ranges, kept, to = plan._agreed("gather", ready, lambda made: f" {made}")
+        ranges, kept, to = plan._agreed("gather", ready, lambda made: f" {made} of {self.dtype}")
         team, first = plan._running(), to or 0
         whole = np.empty([len(one) for one in ranges], self.dtype) if team.rank == first or to is None else None
         pieces = pieces_of(plan.ranks, 1, lambda rank, _: self._part_of(rank), ranges, self.itemsize)

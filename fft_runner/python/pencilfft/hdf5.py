@@ -53,7 +53,7 @@ def save(group: Any, name: str, plan: Plan, array: str | int, values: Array) -> 
         _check_numbers(values.dtype, plan, array, "values")
         return _Where(plan, array, values)
 
-    where = plan._agreed("save", ready)
+    where = plan._agreed("save", ready, lambda made: f" {name} {made.shape} {values.dtype}")
     attempt, together = _Attempt(plan, "save"), _is_parallel(plan, group)
     data = attempt(lambda: group.create_dataset(name, where.shape, plan.dtype(array))) if group is not None else None
     attempt.agree()
@@ -169,16 +169,19 @@ class Series:
         """The times of the complete steps by their numbers, in ascending order."""
         return dict(sorted(self._steps.items()))
 
-    def write(self, step: int, time: float, **arrays: PlanArray) -> None:
+    def write(self, step: int, time: float, **arrays: Array) -> None:
         """Write a step: any arrays that know their plan, of the ranks of the plan. Collective.
 
         Later steps, of a run that went farther before, are not listed any more; their files stay until they are replaced.
         """
+        known: dict[str, PlanArray] = {}
+
         def ready() -> tuple[int, float]:
             for name, one in arrays.items():
                 if not isinstance(one, PlanArray):
                     raise PencilfftError(f"{name} is {type(one).__name__}; give an array of plan.empty() or plan.array()")
                 one._known_plan()
+                known[name] = one
             number, at = _integer(step, "step"), _real(time, "time")
             if number < 0 or not isfinite(at):
                 raise PencilfftError(f"step {number} at time {at}; give a step from 0 on and a finite time")
@@ -191,7 +194,7 @@ class Series:
             file = attempt(self._opened, part, "w")
             attempt.agree()
             with closing(file) if file else nullcontext():
-                for name, one in arrays.items():
+                for name, one in known.items():
                     save(file, name, one.plan, one._name or 0, one)
                 for axis, points in zip("xyz", self._points, strict=False):
                     if file is not None:
@@ -200,7 +203,7 @@ class Series:
             if is_first:
                 attempt(_replace, whole, part)
                 grids = {n: grid for n, grid in self._grids.items() if n < number}
-                grids[number] = self._grid(number, at, whole.name, arrays)
+                grids[number] = self._grid(number, at, whole.name, known)
                 attempt(self._list, grids)
             attempt.agree()
         except PencilfftError:
@@ -347,7 +350,7 @@ class _Where:
     """The parts of an array of this rank, and their places and those of others in the whole array."""
 
     def __init__(self, plan: Plan, array: str | int, values: Array) -> None:
-        self._plan, self._array = plan, array
+        self._plan = plan
         if isinstance(values, PlanArray) and values.shape != plan.shape(array):  # with other components
             self.shape, self.parts = values.global_shape, [np.asarray(values)]
             self.part_of: Callable[[int, int], Slices] = lambda rank, _: values._part_of(rank)

@@ -87,11 +87,16 @@ static int check_request(pencilfft_plan plan, int array, const int64_t low[3], c
 static int same_everywhere(pencilfft_plan plan, int array, const int64_t low[3], const int64_t high[3], const char *walls)
 {
     const struct pf_argument arguments[] = {
-        PF_ARGUMENT_NUMBER("array", array),     PF_ARGUMENT_NUMBER("low[0]", low[0]),
-        PF_ARGUMENT_NUMBER("low[1]", low[1]),   PF_ARGUMENT_NUMBER("low[2]", low[2]),
-        PF_ARGUMENT_NUMBER("high[0]", high[0]), PF_ARGUMENT_NUMBER("high[1]", high[1]),
-        PF_ARGUMENT_NUMBER("high[2]", high[2]), PF_ARGUMENT_NUMBER("walls along x", has_walls(walls, 0)),
-        PF_ARGUMENT_NUMBER("walls along y", has_walls(walls, 1)), PF_ARGUMENT_NUMBER("walls along z", has_walls(walls, 2)),
+        PF_ARGUMENT_NUMBER("array", array),
+        PF_ARGUMENT_NUMBER("low[0]", low[0]),
+        PF_ARGUMENT_NUMBER("low[1]", low[1]),
+        PF_ARGUMENT_NUMBER("low[2]", low[2]),
+        PF_ARGUMENT_NUMBER("high[0]", high[0]),
+        PF_ARGUMENT_NUMBER("high[1]", high[1]),
+        PF_ARGUMENT_NUMBER("high[2]", high[2]),
+        PF_ARGUMENT_NUMBER("walls along x", has_walls(walls, 0)),
+        PF_ARGUMENT_NUMBER("walls along y", has_walls(walls, 1)),
+        PF_ARGUMENT_NUMBER("walls along z", has_walls(walls, 2)),
     };
     return pf_same_arguments("the arguments of pencilfft_halo_create", (int)(sizeof arguments / sizeof arguments[0]),
                              arguments, plan->all);
@@ -157,8 +162,8 @@ static int make(pencilfft_plan plan, int array, const int64_t low[3], const int6
     return status;
 }
 
-int pf_halo_create(pencilfft_plan plan, int given, int array, const int64_t low[3], const int64_t high[3],
-                   const char *walls, pencilfft_halo *halo)
+int pf_halo_create(pencilfft_plan plan, int given, int array, const int64_t low[3], const int64_t high[3], const char *walls,
+                   pencilfft_halo *halo)
 {
     pencilfft_format format;
     struct pencilfft_halo_s *made = NULL;
