@@ -166,7 +166,8 @@ class Option:
 
 
 def rank_options(where: Question, traffics: dict[str, Traffic], placement: str = BEST, routing: str | None = None,
-                 effort: str = "normal", seed: int = 1, seconds: float | None = None) -> tuple[Option, ...]:
+                 effort: str = "normal", seed: int = 1, seconds: float | None = None,
+                 code: str | None = None) -> tuple[Option, ...]:
     """Return the options of a program with a placement of each, the fastest first.
 
     Among options within 1 % of the fastest, those that need no file come first, then those that are named first.
@@ -178,7 +179,10 @@ def rank_options(where: Question, traffics: dict[str, Traffic], placement: str =
         The traffic of each option. The first option is always searched with the full effort.
     placement, routing, effort, seed, seconds
         As those of `place_program`. All searches together have the time limit.
+    code : str, optional
+        Also rank the other grids of this code, as `with_other_grids` predicts them.
     """
+    traffics = with_other_grids(traffics, code) if code else traffics
     each = seconds and seconds / min(len(traffics), MOST_SEARCHED)
 
     def placed(name: str, effort: str) -> Option:

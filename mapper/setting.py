@@ -21,7 +21,7 @@ from pencilmap.model.schedules.schedule import FORWARD, SEQUENCE
 
 if TYPE_CHECKING:
     from pencilmap.mapper.inside import Inside
-    from pencilmap.mapper.programs import PlacedProgram
+    from pencilmap.mapper.programs import Option, PlacedProgram
 
 P = ParamSpec("P")
 
@@ -154,6 +154,38 @@ class Setting(Question):
         from pencilmap.mapper.programs import place_program, traffic_of  # slow to import
 
         return place_program(self, traffic_of(self, traffic), tuple(placements), routing, effort, seed)
+
+    def program_options(self, traffics: dict[str, str], code: str | None = None, placement: str = BEST,
+                        routing: str | None = None, effort: str = "normal", seed: int = 1) -> "tuple[Option, ...]":
+        """Return the options of a program with a placement of each, the fastest first.
+
+        Parameters
+        ----------
+        traffics : dict of str
+            The file of the traffic of each option, by the name of the option.
+        code, placement, routing, effort, seed
+            As for `pencilmap.mapper.programs.rank_options`, as are the errors.
+
+        Returns
+        -------
+        tuple of Option
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> with tempfile.NamedTemporaryFile("w") as far, tempfile.NamedTemporaryFile("w") as near:
+        ...     for file, pairs in ((far, "0 3 8\\n1 2 8\\n"), (near, "0 1 8\\n2 3 8\\n")):
+        ...         _ = file.write(pairs)
+        ...         file.flush()
+        ...     files = {"far": far.name, "near": near.name}
+        ...     options = setting(network="4:mesh").program_options(files, placement="default")
+        >>> [(option.name, option.best.link_bytes) for option in options]
+        [('near', 8.0), ('far', 16.0)]
+        """
+        from pencilmap.mapper.programs import rank_options, traffic_of  # slow to import
+
+        return rank_options(self, {name: traffic_of(self, path) for name, path in traffics.items()}, placement, routing,
+                            effort, seed, code=code)
 
     def job(self, hosts: str | PathLike[str] | None = None, cores_per_task: int = 1,
             node: str | PathLike[str] | None = None, program: str = "./a.out") -> Job:

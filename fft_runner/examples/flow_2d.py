@@ -21,7 +21,7 @@ with Plan(N, comm, **options) as scalar, Plan(N, comm, fields=2, interleaved=Tru
     vector.set_work(work)
     x, y = scalar.empty("input").coordinates()
     w_hat = scalar.forward(13 * np.sin(2 * x) * np.cos(3 * y))
-    kx, ky = w_hat.wavenumbers()
+    kx, ky = scalar.waves()
     squares = kx**2 + ky**2
     psi = np.divide(w_hat, squares, out=np.zeros_like(w_hat), where=squares > 0)
     velocity = vector.backward(np.stack([1j * ky * psi, -1j * kx * psi], axis=-1), norm="1/N")  # (x, y, component)

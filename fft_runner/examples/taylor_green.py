@@ -36,7 +36,7 @@ with Plan((N, N, N), type="r2c", fields=3) as vectors, Plan((N, N, N), vectors.g
         k2 = change(u_hat + STEP / 2 * k1)
         k3 = change(u_hat + STEP / 2 * k2)
         u_hat += STEP / 6 * (k1 + 2 * k2 + 2 * k3 + change(u_hat + STEP * k3))
-    energy = (vectors.backward(u_hat, norm="1/N")**2).global_mean().sum() / 2
+    energy = vectors.array(vectors.backward(u_hat, norm="1/N")**2, "input").global_mean().sum() / 2
 
 if comm.rank == 0:
     print(f"taylor_green.py: {N}^3 on {vectors.grid[0]}x{vectors.grid[1]}, energy {energy:.12f}")

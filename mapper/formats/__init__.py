@@ -132,6 +132,13 @@ def launch_of(mapping: Mapping, path: str | PathLike[str], format_name: str, job
 
 def _as_launched(form: Format, mapping: Mapping, job: Job) -> tuple[Mapping, Job]:
     """Return mapping and job with each host as a node; unchanged if the file names nodes by coordinates."""
+    if job.programs:
+        if not form.several:
+            raise MapfileError(f"{form.launcher} starts a single program with this file; take one of "
+                               f"{', '.join(name for name, other in FORMATS.items() if other.several)}")
+        if (n := sum(n for n, _ in job.programs)) != mapping.n_tasks:
+            raise MapfileError(f"the programs {job.program[:60]!r} have {n} ranks, and the placement {mapping.n_tasks}; "
+                               "give each program the ranks that it has in the trace")
     hosts = job if form.by_coordinates else job_of_hosts(job)
     return (mapping, job) if hosts is job else (mapping_to_hosts(mapping, hosts), hosts)
 

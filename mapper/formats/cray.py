@@ -91,12 +91,13 @@ def launch(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
                         "job with `nodes`")
     options = " ".join((f"-N {-(-mapping.n_tasks // T)} -n {mapping.n_tasks} --ntasks-per-node={T}", *job.cpus_option,
                         *job.cpu_bind))
-    line = f"MPICH_RANK_REORDER_METHOD=3 MPICH_RANK_REORDER_FILE={shell(path)} srun {options} {job.program}"
+    before, program = job.listed("--multi-prog")
+    line = f"{before}MPICH_RANK_REORDER_METHOD=3 MPICH_RANK_REORDER_FILE={shell(path)} srun {options} {program}"
     return Launch(line, needs, tuple(warnings), sbatch(mapping, job))
 
 
 FORMAT = Format("Cray MPICH_RANK_ORDER: ranks in the order of the allocated slots", write, read, looks_like, launch,
-                says_slots=True, launcher="Cray MPICH", binds=RANK,
+                says_slots=True, several=True, launcher="Cray MPICH", binds=RANK,
                 proof="documented examples: grid_order(1) man page, ARCHER2 user guide",
                 launch_order=LaunchOrder(("tn",), "Cray's SMP order",
                                          "intro_mpi(3) of Cray MPICH: MPICH_RANK_REORDER_METHOD=1",

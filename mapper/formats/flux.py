@@ -202,11 +202,15 @@ def launch(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
                      f"puts {block[at]} on node id {at}, where this file puts {tasks[at]}")
     warnings = () if job.known_order else (
         "the order of the job's nodes is assumed to be that of the node numbers; give it with `nodes`",)
-    line = (f"flux run -N {tasks.size} -n {mapping.n_tasks} --taskmap=manual:\"$(cat {shell(path)})\" {job.program}")
+    before, program = job.listed("flux multi-prog")
+    if before:
+        needs.append("Flux 0.76.0 or newer for several programs")
+    line = f"{before}flux run -N {tasks.size} -n {mapping.n_tasks} --taskmap=manual:\"$(cat {shell(path)})\" {program}"
     return Launch(line, tuple(needs), warnings)
 
 
 FORMAT = Format("Flux task map (RFC 34): [nodeid,nnodes,ppn,repeat]", write, read, looks_like, launch, says_slots=False,
+                several=True,
                 launcher="Flux (RFC 34)",
                 proof="the 14 test vectors of RFC 34",
                 launch_order=LaunchOrder(("tn",), "Flux's block order",

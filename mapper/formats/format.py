@@ -17,6 +17,7 @@ import numpy as np
 
 from pencilmap.mapper.base.hosts import Hosts, check_name
 from pencilmap.mapper.base.node import Node, ranges
+from pencilmap.mapper.base.shell import word
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import MapfileError
@@ -47,6 +48,7 @@ class Places(NamedTuple):
     row: int | None = None
 
 
+_OF_SEVERAL = re.compile(r"\s*-np?\s+([1-9][0-9]{0,8})\s+(\S.*)")
 RANK, NODE = "rank", "node"  # what a launcher binds to cores, see `Format`
 MORE_SLOTS = "name a larger network, or give more `tasks_per_node`"  # end of an error about too many ranks
 
@@ -94,7 +96,7 @@ class Job:
         For each slot the processors of its task, as the launcher writes them: ``("0-3", "4-7")``. By default slot t has
         core t.
     program : str
-        The program to launch.
+        The program to launch, or several as ``-n 8 ./ocean : -n 4 ./air``.
     known_order : bool, optional
         Whether the launcher's order of the nodes was read rather than assumed.
     node : Node, optional
@@ -119,6 +121,8 @@ class Job:
         if not self.program.isprintable():
             raise MapfileError(f"the program {self.program[:60]!r} has line breaks or other control characters; give a "
                                "command of one line")
+        if self.program.startswith("-n") and None in map(_OF_SEVERAL.fullmatch, self.program.split(" : ")):
+            raise MapfileError(f"the programs {self.program[:60]!r} are not understood; write -n 8 ./ocean : -n 4 ./air")
         if len(self.cores) < self.site.tasks_per_node:
             raise MapfileError(f"processors for {len(self.cores)} slots are given, but the job has "
                                f"{per_node(self.site.tasks_per_node)}; give processors for every slot")
@@ -128,6 +132,24 @@ class Job:
     @property
     def network(self) -> Network:
         return self.site.network
+
+    @property
+    def programs(self) -> tuple[tuple[int, str], ...]:
+        """Number of ranks and command of each of several programs, none for a single program."""
+        parts = map(_OF_SEVERAL.fullmatch, self.program.split(" : "))
+        return tuple((int(part[1]), part[2]) for part in parts if part)
+
+    def ranks(self, option: str, n_ranks: int) -> str:
+        """Return the number of ranks for launchers that take several programs with the number of each, or ""."""
+        return "" if self.programs else f"{option} {n_ranks} "
+
+    def listed(self, command: str) -> tuple[str, str]:
+        """Return "" and the program; if there are several, a command that lists their ranks in a file, and the reader."""
+        if not self.programs:
+            return "", self.program
+        ends = np.cumsum([n for n, _ in self.programs]).tolist()
+        lines = [word(f"{end - n}-{end - 1} {text}") for end, (n, text) in zip(ends, self.programs)]
+        return f"printf '%s\\n' {' '.join(lines)} > programs.conf && ", f"{command} programs.conf"
 
     @property
     def names_needed(self) -> tuple[str, ...]:
@@ -211,6 +233,8 @@ class Format:
     binds : {"", "rank", "node"}
         Whether the launcher binds each rank to the cores of its slot, or binds the first, second and further rank of any
         node to the cores of one list.
+    several : bool
+        Whether the launcher also starts several programs with the file.
     verdicts : callable, optional
         Document -> the reason of each launcher to refuse the document, "" if there is none; None for `launcher` alone.
     """
@@ -228,6 +252,7 @@ class Format:
     launch_order: LaunchOrder | None = None
     launched_as: str = ""
     binds: str = ""
+    several: bool = False
     verdicts: Callable[[Document], dict[str, str]] | None = None
 
     def judged(self, document: Document) -> dict[str, str]:

@@ -182,7 +182,8 @@ def launch_slurm(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launc
     options = " ".join((f"-n {mapping.n_tasks}", *job.cpus_option, "--distribution=arbitrary", *job.cpu_bind))
     blocks = ("srun inside a job that sbatch or salloc made: Slurm 26.05 and later allocate no nodes in this distribution "
               "with topology/block",) if BLOCKS in job.network.notes else ()
-    return Launch(f"SLURM_HOSTFILE={shell(place)} srun {options} {job.program}",
+    before, program = job.listed("--multi-prog")
+    return Launch(f"{before}SLURM_HOSTFILE={shell(place)} srun {options} {program}",
                   (*job.names_needed, "an allocation that holds these hosts", *blocks,
                    "Cray's PMI refuses this distribution; use format cray there"),
                   job_script=sbatch(mapping, job))
@@ -193,7 +194,7 @@ HOSTFILE = Format("one host name for each rank: SimGrid, Open MPI --map-by seq",
                   proof="run here with SimGrid 3.32, Open MPI 4.1.4 and 5.0.11: tests/launchers",
                   verdicts=verdicts)
 SLURM = Format("Slurm arbitrary distribution (SLURM_HOSTFILE): one host name for each rank", write, read_slurm,
-               looks_like_slurm, launch_slurm, says_slots=False, binds=NODE,
+               looks_like_slurm, launch_slurm, says_slots=False, several=True, binds=NODE,
                launcher="Slurm 22.05",
                proof="run here with Slurm 22.05.8: tests/launchers/test_slurm.py",
                launch_order=LaunchOrder(by_name("tn"), "Slurm's block order",
@@ -280,26 +281,26 @@ def looks_like_machinefile(lines: list[tuple[int, str]]) -> bool:
 
 
 def launch_hydra(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
-    return Launch(f"mpiexec -f {shell(path)} -n {mapping.n_tasks} {job.program}",
+    return Launch(f"mpiexec -f {shell(path)} {job.ranks('-n', mapping.n_tasks)}{job.program}",
                   (*job.names_needed,
                    "ssh to the hosts without a password, or -launcher slurm|pbs|... where a batch system starts tasks",
                    "no -ppn: it would override the file"))
 
 
 def launch_intel(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
-    return Launch(f"mpiexec.hydra -machinefile {shell(path)} -n {mapping.n_tasks} {job.program}",
+    return Launch(f"mpiexec.hydra -machinefile {shell(path)} {job.ranks('-n', mapping.n_tasks)}{job.program}",
                   (*job.names_needed, "-machinefile, not -f: -f uses a repeated host only once",
                    "under a batch system I_MPI_JOB_RESPECT_PROCESS_PLACEMENT=off, or its own distribution wins"))
 
 
 HYDRA = Format("MPICH / Hydra machinefile: host:count in rank order", write_hydra, read_hydra, looks_like_machinefile,
-               launch_hydra, says_slots=False, launcher="MPICH 4.0", binds=RANK,
+               launch_hydra, says_slots=False, several=True, launcher="MPICH 4.0", binds=RANK,
                proof="run here with MPICH 4.0.2: tests/launchers/test_followed.py",
                launch_order=LaunchOrder(("tn",), "Hydra's order",
                                         "run with 4.0.2: hosts with counts, or -ppn; without both, ranks go round the hosts",
                                         reason="format hydra"))
 INTEL = Format("Intel MPI machinefile: host:count in rank order", write_machinefile, read_intel, looks_like_machinefile,
-               launch_intel, says_slots=False, launcher="Intel MPI 2021",
+               launch_intel, says_slots=False, several=True, launcher="Intel MPI 2021",
                proof="run here with Intel MPI 2021.18 (PyPI impi-rt): tests/launchers/test_followed.py",
                launch_order=LaunchOrder(("tn",), "Intel MPI's order",
                                         "Intel MPI developer reference, I_MPI_PERHOST=allcores",

@@ -221,20 +221,20 @@ def launch_5(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
 
 def _launch(placement: str, mapping: Mapping, job: Job, path: str | PathLike[str], version: str) -> Launch:
     """Return the command for the hosts of a batch job, and for hosts that the file names, each as often as it has ranks."""
-    start, end = f"mpirun -np {mapping.n_tasks}", f"{placement} {job.program}"
+    start, end = f"mpirun {job.ranks('-np', mapping.n_tasks)}".rstrip(), f"{placement} {job.program}"
     hosts = f"--host $(cut -d= -f2 {shell(path)} | sed s/.slot// | paste -sd,)"
     return Launch(f"{start} {end}", (*job.names_needed, *NEEDS, version), alone=f"{start} {hosts} {end}")
 
 
 OPENMPI4 = Format("Open MPI 4 rankfile: host and processors of each rank", write, read_4, looks_like, launch_4,
-                  says_slots=True, launcher="Open MPI 4.1", binds=RANK,
+                  says_slots=True, several=True, launcher="Open MPI 4.1", binds=RANK,
                   proof="run here with Open MPI 4.1.4: tests/launchers/test_followed.py",
                   verdicts=verdicts_4,
                   launch_order=LaunchOrder(("tn",), "Open MPI's order",
                                            "mpirun(1) of Open MPI 4.1; run with 4.1.4",
                                            reason="format openmpi4"))
 OPENMPI5 = Format("Open MPI 5 / PRRTE rankfile: host and processors of each rank", write, read_5, looks_like, launch_5,
-                  says_slots=True, launcher="Open MPI 5.0", binds=RANK,
+                  says_slots=True, several=True, launcher="Open MPI 5.0", binds=RANK,
                   proof="run here with Open MPI 5.0.11 (PyPI): tests/launchers/test_followed.py",
                   launch_order=LaunchOrder(("tn",), "Open MPI's order",
                                            "prte, docs/placement; run with 5.0.11",

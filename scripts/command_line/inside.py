@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from os.path import exists
+from pathlib import Path
 from typing import Any
 
 import click
@@ -43,9 +44,9 @@ def on_one_node(given: dict[str, Any], asked: dict[str, Any]) -> None:
 
 
 def name_and_file(text: str) -> tuple[str, str]:
-    """Return name and file of a trace, `[NAME=]FILE`."""
-    name, _, file = text.partition("=")
-    return (text, text) if exists(text) else (name, file or text)
+    """Return name and file of a trace, `[NAME=]FILE`; without a name that of the file."""
+    name, equals, file = text.partition("=")
+    return (name, file or text) if equals and not exists(text) else (Path(text).name, text)
 
 
 def placed_inside(mapping: Mapping, messages: Messages, job: Job, form: str, within: Search | None,

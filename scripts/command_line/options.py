@@ -107,7 +107,7 @@ LAUNCHER = (
                  help="Processors of a task: slot t is bound to K consecutive processors, from t*K on."),
     inside.OPTION,
     click.option("--program", default="./a.out", show_default=True, metavar="COMMAND",
-                 help="The program in the launch line."),
+                 help="The program in the launch line.\nSeveral: '-n 8 ./ocean : -n 4 ./air'."),
 )
 
 

@@ -26,7 +26,6 @@ from pencilmap.mapper.programs import (
     place_program,
     rank_options,
     traffic_of,
-    with_other_grids,
 )
 from pencilmap.model.base.errors import FigureError, RoutingError
 from pencilmap.model.base.units import amount, capitalised, could, counted, milliseconds
@@ -108,14 +107,15 @@ def rank_program(where: Question, named: Sequence[str], code: str | None, placem
     if unnamed := next((file for name, file in pairs if not name.strip()), None):
         raise click.UsageError(f"no name is in front of {unnamed}; name the option with --traffic NAME=FILE",
                                click.get_current_context())
+    names = [name for name, _ in pairs]
+    pairs = [(file if Path(file).name == name and names.count(name) > 1 else name, file) for name, file in pairs]
     files = dict(pairs)
     if len(files) < len(named):
         raise click.UsageError("two traces have the same name; name the option of each with --traffic NAME=FILE",
                                click.get_current_context())
     with hearing():
         traffics = {name: traffic_of(where, path) for name, path in pairs}
-        options = rank_options(where, traffics if code is None else with_other_grids(traffics, code), placement or BEST,
-                               where.routing, effort, seed, seconds)
+        options = rank_options(where, traffics, placement or BEST, where.routing, effort, seed, seconds, code)
     return Ranked(options, next(option for option in options if option.name == pairs[0][0]), files)
 
 
@@ -145,7 +145,7 @@ def _options_of_best(ranked: Ranked, nodes: Sequence[str] = ()) -> list[str]:
     if name not in ranked.files:
         return [*given_options("map", without=without), *nodes]
     file = ranked.files[name]
-    text = file if file == name else f"{name}={file}"
+    text = file if name in (file, Path(file).name) else f"{name}={file}"
     return [*given_options("map", without=("--traffic", "--code", *without)), *nodes, "--traffic", shell.word(text)]
 
 

@@ -17,6 +17,7 @@ TORUS = Torus((2, 2))
 TASKS = min(2, len(os.sched_getaffinity(0)))
 N_RANKS = TORUS.n_nodes * TASKS
 REPORT = Path(__file__).with_name("report.sh")
+SEVERAL = f"-n 3 {REPORT} : -n {N_RANKS - 3} {REPORT}"
 PLATFORM = """<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
 <platform version="4.1">

@@ -9,6 +9,8 @@ from pencilmap.mapper.formats import FORMATS, parse_mapping, read_mapping
 from tests.launchers.conftest import AGENT, intel_mpi, needs, open_mpi, succeed
 from tests.launchers.placed import (
     PLATFORM,
+    REPORT,
+    SEVERAL,
     TASKS,
     assert_bound_by_slot,
     assert_bound_inside,
@@ -46,10 +48,11 @@ def mpirun(tmp_path, hosts_tmp):
     return run
 
 
+@pytest.mark.parametrize("program", [REPORT, SEVERAL])
 @pytest.mark.parametrize("alone", [False, True])
 @pytest.mark.parametrize("version", [4, 5])
-def test_open_mpi_follows_the_rankfile(tmp_path, hosts, mpirun, version, alone):
-    mapping, job, line = written(tmp_path, f"openmpi{version}", int(alone), alone=alone)
+def test_open_mpi_follows_the_rankfile(tmp_path, hosts, mpirun, version, alone, program):
+    mapping, job, line = written(tmp_path, f"openmpi{version}", int(alone), program, alone=alone)
     out = mpirun(version, line, None if alone else hosts)
     assert_where_the_file_says(out, mapping, job)
     assert_bound_by_slot(out, mapping)
@@ -76,10 +79,10 @@ def test_open_mpi_4_follows_the_hostfile_in_sequence(tmp_path, mpirun):
     assert_where_the_file_says(out, mapping, job)
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize(("seed", "program"), [(0, REPORT), (1, SEVERAL)])
 @pytest.mark.parametrize("name", ["hydra", "intel"])
-def test_mpich_and_intel_mpi_follow_the_machinefile(tmp_path, name, seed):
-    mapping, job, line = written(tmp_path, name, seed)
+def test_mpich_and_intel_mpi_follow_the_machinefile(tmp_path, name, seed, program):
+    mapping, job, line = written(tmp_path, name, seed, program)
     environment = intel_mpi()[1] if name == "intel" else {
         **wrapped(tmp_path, "mpiexec", needs("mpiexec.mpich", "mpich")), "HYDRA_LAUNCHER": "ssh",
         "HYDRA_LAUNCHER_EXEC": str(AGENT)}

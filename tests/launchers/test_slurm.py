@@ -18,7 +18,7 @@ from pencilmap.model.kinds.fat_tree import FatTree
 from pencilmap.model.placement.allocation import slots_in_order
 from tests.documents import run_by
 from tests.launchers.conftest import ROOT, needs, running_slurm, succeed
-from tests.launchers.placed import REPORT, TASKS, assert_bound_inside, assert_where_the_file_says, written
+from tests.launchers.placed import REPORT, SEVERAL, TASKS, assert_bound_inside, assert_where_the_file_says, written
 from tests.launchers.slurm_cluster import HOSTS
 
 
@@ -32,6 +32,11 @@ def test_srun_follows_the_hostfile(tmp_path, slurm, cores):
     assert ("--cpus-per-task=2" in line) == (cores == 2)
     out = succeed(["sh", "-c", line], slurm)
     assert_where_the_file_says(out, mapping, job)
+
+
+def test_srun_starts_several_programs(tmp_path, slurm):
+    mapping, job, line = written(tmp_path, "slurm", 3, SEVERAL)
+    assert_where_the_file_says(succeed(["sh", "-c", line], slurm, cwd=tmp_path), mapping, job)
 
 
 @pytest.fixture(scope="module")

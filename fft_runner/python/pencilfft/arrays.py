@@ -77,7 +77,7 @@ class PlanArray(np.ndarray[Any, np.dtype[Any]]):
 
     @property
     def _team(self) -> "Team | None":
-        return self._plan and self._plan._team
+        return None if self._plan is None else self._plan._team
 
     def _known_plan(self) -> "Plan":
         """Return the plan, if the place is known."""

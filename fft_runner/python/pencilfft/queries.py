@@ -1,6 +1,6 @@
 """A made plan: its arrays, exchanges, choices and times."""
 
-from ctypes import c_char_p, c_double, c_int, c_int64
+from ctypes import c_double, c_int, c_int64
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,26 +20,15 @@ from pencilfft.boxes import (
     _piece_of,
 )
 from pencilfft.errors import FORWARD, PencilfftError, _direction, _integer, _known
-from pencilfft.library import (
-    _asked,
-    _call,
-    _Format,
-    _function,
-    _GridTrial,
-    _Handled,
-    _Line,
-    _names,
-    _Part,
-    _sent,
-    _text_of,
-    names,
-)
+from pencilfft.header import numbers
+from pencilfft.library import _asked, _call, _function, _Handled, _names, _sent, _text_of, names
 
 #: With a number added: an array before its lines are transformed.
-BEFORE = 16
-PHASE_KINDS = ("fft", "pack", "exchange", "unpack", "total", "wait", "hidden")
-LINE_KINDS = ("none", "dft", "r2c", "cosine", "sine")
-REMAPS = {"remap_in": -2, "remap_out": -1}
+[BEFORE] = numbers("before").values()
+PHASE_KINDS = {number: name for name, number in numbers(
+    "fft", "pack", "exchange", "unpack", "total", "wait", "hidden").items()}
+LINE_KINDS = {number: name for name, number in numbers("none", "dft", "r2c", "cosine", "sine", prefix="line_").items()}
+REMAPS = numbers("remap_in", "remap_out")
 
 
 class GridTrial(NamedTuple):
@@ -88,7 +77,7 @@ class _Queries(_Handled):
     @property
     def threads(self) -> int:
         """OpenMP threads that share the work of a rank, as given or as `OMP_THREADS` found."""
-        return _asked("threads", self._alive(), c_int()).value
+        return _asked("threads", self._alive())
 
     def start(self, array: str | int) -> tuple[int, ...]:
         """Return the global x, y, z of the first local element of an array with a single part."""
@@ -103,7 +92,7 @@ class _Queries(_Handled):
 
     def global_shape(self, array: str | int) -> tuple[int, ...]:
         """Return the global extents of x, y, z, after the fields if there are several."""
-        form = _asked("format_of", self._alive(), _Format(), _known(self._array_numbers, array))
+        form = _asked("format_of", self._alive(), _known(self._array_numbers, array))
         return self._form.with_fields(tuple(form.n)[:self._form.axes], form.fields, form.fields)
 
     def part(self, array: str | int) -> tuple[slice, ...]:
@@ -126,9 +115,9 @@ class _Queries(_Handled):
 
     def _piece(self, array: str | int, rank: int, i: int) -> _Piece:
         number = _known(self._array_numbers, array)
-        form = _asked("format_of", self._alive(), _Format(), number)
+        form = _asked("format_of", self._alive(), number)
         which = (number, _integer(rank, "rank", 32), _integer(i, "i", 32))
-        return _piece_of(_asked("part_of", self._alive(), _Part(), *which), form, self._form)
+        return _piece_of(_asked("part_of", self._alive(), *which), form, self._form)
 
     @property
     def bricks(self) -> tuple[int, int, int]:
@@ -184,7 +173,7 @@ class _Queries(_Handled):
 
     def __str__(self) -> str:
         """Describe the plan on the calling rank: passes, exchanges, buffers. Local."""
-        text = _asked("plan_text", self._alive(), c_char_p()).value
+        text = _asked("plan_text", self._alive())
         assert text is not None
         return _text_of(text)
 
@@ -203,8 +192,8 @@ class _Queries(_Handled):
     @property
     def grid_trials(self) -> list[GridTrial]:
         """Grids that exchange ``auto`` tried because none was given, the grid of the rule first. Empty if wisdom knew it."""
-        found = _asked("grid_trials", self._alive(), c_int()).value
-        rows = [_asked("grid_trial_of", self._alive(), _GridTrial(), i) for i in range(found)]
+        found = _asked("grid_trials", self._alive())
+        rows = [_asked("grid_trial_of", self._alive(), i) for i in range(found)]
         return [GridTrial((row.R, row.C), row.runs, row.least, row.median, row.spread) for row in rows]
 
     def phase_kinds(self) -> dict[str, str]:
@@ -226,7 +215,7 @@ class _Queries(_Handled):
         refusal. Local.
         """
         number = self._number(exchange)
-        tried = {name: _asked("auto_seconds", self._alive(), c_double(), number, i).value
+        tried = {name: _asked("auto_seconds", self._alive(), number, i)
                  for i, name in enumerate(names("exchange"))}
         return {name: seconds for name, seconds in tried.items() if seconds}
 
@@ -246,8 +235,8 @@ class _Queries(_Handled):
         line = self._line(axis)
         return LINE_KINDS[line.kind], line.number
 
-    def _line(self, axis: int) -> _Line:
-        return _asked("line_of", self._alive(), _Line(), _known({n: n for n in range(len(self._extents))}, axis))
+    def _line(self, axis: int) -> Any:
+        return _asked("line_of", self._alive(), _known({n: n for n in range(len(self._extents))}, axis))
 
     def _periods(self, lengths: Lengths) -> list[float]:
         """Return the length of each axis over which a wave of `waves` is one: of the n steps of the axis."""
@@ -297,18 +286,18 @@ class _Queries(_Handled):
         return np.ix_(*self._waves(output.box), *behind)[:self._form.axes]
 
     def _waves(self, box: tuple[slice, ...]) -> list[list[float]]:
-        return [[float(_asked("waves", self._alive(), c_double(), axis, c_int64(index)).value)
+        return [[float(_asked("waves", self._alive(), axis, c_int64(index)))
                  for index in range(mine.start, mine.stop)] for axis, mine in enumerate(box)]
 
     @property
     def scale(self) -> float:
         """Factor of backward after forward: the result is this number times the input."""
-        return _asked("scale", self._alive(), c_double()).value
+        return _asked("scale", self._alive())
 
     @property
     def exchange_error(self) -> float:
         """Most relative error, in the L2 norm, that exchanges in single precision add to a transform; 0.0 without them."""
-        return _asked("exchange_error", self._alive(), c_double()).value
+        return _asked("exchange_error", self._alive())
 
     @property
     def buffer_bytes(self) -> int:
