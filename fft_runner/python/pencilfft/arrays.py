@@ -10,7 +10,7 @@ import numpy as np
 from pencilfft.boxes import WHOLE, Array, Lengths
 from pencilfft.errors import PencilfftError, _integer, _shown
 from pencilfft.library import _collective
-from pencilfft.pieces import Slices, collected, cut, pieces_of, ranges_of
+from pencilfft.pieces import Slices, cut, pass_on, pieces_of, ranges_of
 
 if TYPE_CHECKING:
     from pencilfft._together import Team
@@ -221,11 +221,9 @@ class PlanArray(np.ndarray[Any, np.dtype[Any]]):
         plan = self.plan
         ranges, kept, to = plan._agreed("gather", ready, lambda made: f" {made} of {self.dtype}")
         team, first = plan._running(), to or 0
-        whole = np.empty([len(one) for one in ranges], self.dtype) if team.rank == first or to is None else None
+        whole: Any = np.empty([len(one) for one in ranges], self.dtype) if team.rank == first or to is None else None
         pieces = pieces_of(plan.ranks, 1, lambda rank, _: self._part_of(rank), ranges, self.itemsize)
-        for place, block in collected(team, pieces, [np.asarray(self)], self.dtype, first):
-            assert whole is not None
-            whole[place] = block
+        pass_on(team, pieces, [np.asarray(self)], first, lambda place, block: whole.__setitem__(place, block))
         if whole is None:
             return None
         if to is None:

@@ -11,8 +11,9 @@ writes, and takes the parts of the others in pieces. An error on one rank is rai
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing, nullcontext, suppress
+from functools import partial
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from numpy.typing import NDArray
 from pencilfft import PencilfftError, Plan, PlanArray
 from pencilfft.boxes import WHOLE, Lengths
 from pencilfft.errors import _integer, _known, _path, _real, _refuse, _shown
-from pencilfft.pieces import Piece, Slices, collected, pieces_of, spread
+from pencilfft.pieces import Slices, pass_on, pieces_of
 
 Array = NDArray[Any]
 
@@ -57,12 +58,7 @@ def save(group: Any, name: str, plan: Plan, array: str | int, values: Array) -> 
     attempt, together = _Attempt(plan, "save"), _is_parallel(plan, group)
     data = attempt(lambda: group.create_dataset(name, where.shape, plan.dtype(array))) if group is not None else None
     attempt.agree()
-    if together:
-        for at, part, how in where.own(data):
-            attempt(_write, data, at, part, how)
-    else:
-        for at, block in collected(plan._running(), where.pieces(), where.parts, values.dtype, 0):
-            attempt(_write, data, at, block, nullcontext())
+    where.move(data, together, partial(attempt, _write, data))
     if data is not None:
         attempt(data.file.flush)  # HDF5 keeps writes that are not collective in buffers of the rank
     attempt.agree()
@@ -98,17 +94,8 @@ def load(group: Any, name: str, plan: Plan, array: str | int) -> PlanArray:
     data = plan._agreed("load", there)
     more = plan._running().shared(None if data is None else data.shape[:len(data.shape) - len(whole)])[0]
     values = plan.array(np.empty((*more, *plan.shape(array)), plan.dtype(array)), array) if more else plan.empty(array)
-    where, attempt = _Where(plan, array, values), _Attempt(plan, "load")
-    if together:
-        for at, part, how in where.own(data):
-            attempt(_read, data, at, part, how)
-    else:
-        def read(at: Slices) -> Array:
-            block = np.zeros([one.stop - one.start for one in at], values.dtype)
-            attempt(_read, data, at, block, nullcontext())
-            return block
-
-        spread(plan._running(), where.pieces(), where.parts, values.dtype, 0, read)
+    attempt = _Attempt(plan, "load")
+    _Where(plan, array, values).move(data, together, partial(attempt, _read, data), back=True)
     attempt.agree()
     return values
 
@@ -336,14 +323,12 @@ def _check_numbers(given: Any, plan: Plan, array: str | int, what: str) -> None:
                              "a plan of complex numbers")
 
 
-def _write(data: Any, at: Slices, part: Array, how: Any) -> None:
-    with how:
-        data[at] = part
+def _write(data: Any, at: Slices, part: Array) -> None:
+    data[at] = part
 
 
-def _read(data: Any, at: Slices, part: Array, how: Any) -> None:
-    with how:
-        part[...] = data[at]
+def _read(data: Any, at: Slices, part: Array) -> None:
+    part[...] = data[at]
 
 
 class _Where:
@@ -361,16 +346,16 @@ class _Where:
         split = plan.parts(array) > 1
         self.parts = [part for _, part in plan.split(values, array)] if split else [np.asarray(values)]
 
-    def pieces(self) -> Iterator[Piece]:
-        """Return the pieces of all ranks."""
-        return pieces_of(self._plan.ranks, len(self.parts), self.part_of, [range(n) for n in self.shape],
-                         self.parts[0].itemsize)
-
-    def own(self, data: Any) -> Iterator[tuple[Slices, Array, Any]]:
-        """Return the places of this rank's parts, the parts, and the context of a transfer.
+    def move(self, data: Any, together: bool, take: Callable[[Slices, Array], Any], back: bool = False) -> None:
+        """Write or, with `back`, read the parts of this rank, or on rank 0 the pieces of all ranks.
 
         h5py makes no call for an empty part, so a transfer is collective only if no rank has an empty part.
         """
-        for i, part in enumerate(self.parts):
+        if not together:
+            pieces = pieces_of(self._plan.ranks, len(self.parts), self.part_of, [range(n) for n in self.shape],
+                               self.parts[0].itemsize)
+            pass_on(self._plan._running(), pieces, self.parts, 0, take, back)
+        for i, part in enumerate(self.parts) if together else ():
             full = all(one.stop > one.start for rank in range(self._plan.ranks) for one in self.part_of(rank, i))
-            yield self.part_of(self._plan._running().rank, i), part, data.collective if full else nullcontext()
+            with data.collective if full else nullcontext():
+                take(self.part_of(self._plan._running().rank, i), part)

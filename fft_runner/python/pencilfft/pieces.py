@@ -66,35 +66,20 @@ def pieces_of(ranks: int, parts: int, part_of: Callable[[int, int], Slices], ran
                 yield rank, i, place, (*local[:longest], shift, *local[longest + 1:])
 
 
-def _shape(place: Slices) -> list[int]:
-    return [one.stop - one.start for one in place]
-
-
-def collected(team: "Team", pieces: Iterator[Piece], parts: Sequence[Array], dtype: Any,
-              root: int) -> Iterator[tuple[Slices, Array]]:
-    """Yield places and pieces of all ranks on rank `root`, which takes every piece. Collective."""
+def pass_on(team: "Team", pieces: Iterator[Piece], parts: Sequence[Array], root: int, take: Callable[[Slices, Array], Any],
+            back: bool = False) -> None:
+    """Give the places and pieces of all ranks to `take` on rank `root`, which uses or, with `back`, fills them. Collective."""
     for rank, i, place, local in pieces:
-        if team.rank == rank != root:
-            team.send(np.ascontiguousarray(parts[i][local]), root)
-        elif team.rank == rank:
-            yield place, parts[i][local]
-        elif team.rank == root:
-            block = np.empty(_shape(place), dtype)
-            team.receive(block, rank)
-            yield place, block
-
-
-def spread(team: "Team", pieces: Iterator[Piece], parts: Sequence[Array], dtype: Any, root: int,
-           read: Callable[[Slices], Array]) -> None:
-    """Fill the parts of all ranks with the pieces that rank `root` reads. Collective."""
-    for rank, i, place, local in pieces:
-        if team.rank == root:
-            block = np.ascontiguousarray(read(place), dtype)
-            if rank == root:
-                parts[i][local] = block
-            else:
-                team.send(block, rank)
-        elif team.rank == rank:
-            block = np.empty(_shape(place), dtype)
-            team.receive(block, root)
+        is_mine, is_root = team.rank == rank, team.rank == root
+        if not is_mine and not is_root:
+            continue
+        block = np.ascontiguousarray(parts[i][local]) if is_mine else np.zeros([one.stop - one.start for one in place],
+                                                                               parts[i].dtype)
+        if is_root and back:
+            take(place, block)
+        if is_mine != is_root:
+            (team.send if is_root == back else team.receive)(block, rank if is_root else root)
+        if is_root and not back:
+            take(place, block)
+        if is_mine and back:
             parts[i][local] = block
