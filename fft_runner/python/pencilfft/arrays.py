@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 from math import prod
+from operator import setitem
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -223,7 +224,7 @@ class PlanArray(np.ndarray[Any, np.dtype[Any]]):
         team, first = plan._running(), to or 0
         whole: Any = np.empty([len(one) for one in ranges], self.dtype) if team.rank == first or to is None else None
         pieces = pieces_of(plan.ranks, 1, lambda rank, _: self._part_of(rank), ranges, self.itemsize)
-        pass_on(team, pieces, [np.asarray(self)], first, lambda place, block: whole.__setitem__(place, block))
+        pass_on(team, pieces, [np.asarray(self)], first, partial(setitem, whole))
         if whole is None:
             return None
         if to is None:

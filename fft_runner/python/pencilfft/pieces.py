@@ -68,7 +68,7 @@ def pieces_of(ranks: int, parts: int, part_of: Callable[[int, int], Slices], ran
 
 def pass_on(team: "Team", pieces: Iterator[Piece], parts: Sequence[Array], root: int, take: Callable[[Slices, Array], Any],
             back: bool = False) -> None:
-    """Give the places and pieces of all ranks to `take` on rank `root`, which uses or, with `back`, fills them. Collective."""
+    """Give the places and pieces of all ranks to `take` on rank `root`, which uses or, with `back`, fills them."""
     for rank, i, place, local in pieces:
         is_mine, is_root = team.rank == rank, team.rank == root
         if not is_mine and not is_root:
