@@ -58,7 +58,7 @@ html_copy_source = False
 
 PYTHON_PAGES = {"reference/python-model": "pencilmap.model", "reference/python-mapper": "pencilmap.mapper",
                 "reference/python-pencilfft": "pencilfft"}
-INHERITED = {"reference/python-pencilfft": "   :inherited-members: BaseException, dict\n"}
+INHERITED = {"reference/python-pencilfft": "   :inherited-members: BaseException, dict, ndarray\n"}
 WIDE_PAGES = ("time-model", "machines")
 
 

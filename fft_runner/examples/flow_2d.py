@@ -19,7 +19,7 @@ with Plan(N, comm, **options) as scalar, Plan(N, comm, fields=2, interleaved=Tru
     work = np.empty(max(scalar.work_bytes(), vector.work_bytes()), np.uint8)
     scalar.set_work(work)
     vector.set_work(work)
-    x, y = (2 * np.pi * i / n for i, n in zip(np.ogrid[scalar.part("input")], N, strict=True))
+    x, y = scalar.empty("input").coordinates()
     w_hat = scalar.forward(13 * np.sin(2 * x) * np.cos(3 * y))
     kx, ky = scalar.waves()
     squares = kx**2 + ky**2

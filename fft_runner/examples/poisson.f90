@@ -18,13 +18,13 @@ program poisson
     call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierror)
 
     call need(pencilfft_plan_create(n, 0, 0, MPI_COMM_WORLD, plan, type="r2c")) ! the library chooses the grid
-    call need(pencilfft_array(plan, pencilfft_input, f))    ! f(z, y, x)
-    call need(pencilfft_array(plan, pencilfft_output, hat)) ! hat(z, y, x)
+    call need(pencilfft_array(plan, pencilfft_input, f, first=0))    ! f(z, y, x), global indices from 0 on
+    call need(pencilfft_array(plan, pencilfft_output, hat, first=0)) ! hat(z, y, x)
 
     allocate (u, mold=f)
-    call fill(u, f)
+    call fill()
     call need(pencilfft_transform(plan, pencilfft_direction_forward, f, hat))
-    call divide(hat)
+    call divide()
     call need(pencilfft_transform(plan, pencilfft_direction_backward, hat, f))
     mine = maxval(abs(f - u))
 
@@ -44,17 +44,14 @@ contains
         call MPI_Abort(MPI_COMM_WORLD, 1, ignored)
     end subroutine
 
-    !> The solution and its Laplacian at element (i, j, k), of global x, y, z.
-    subroutine fill(u, f)
-        real(c_double), intent(out) :: u(:, :, :), f(:, :, :)
-        type(pencilfft_box) :: box
+    !> The solution and its Laplacian.
+    subroutine fill()
         real(c_double) :: p(3)
         integer :: i, j, k
-        call need(pencilfft_box_mine(plan, pencilfft_input, box))
-        do k = 1, size(f, 3)
-            do j = 1, size(f, 2)
-                do i = 1, size(f, 1)
-                    p = step*(box%offset + [k, j, i] - 1)
+        do k = lbound(f, 3), ubound(f, 3)
+            do j = lbound(f, 2), ubound(f, 2)
+                do i = lbound(f, 1), ubound(f, 1)
+                    p = step*[k, j, i]
                     u(i, j, k) = sin(p(1))*cos(2*p(2))*sin(3*p(3)) + cos(4*p(1))*sin(p(2))
                     f(i, j, k) = -14*sin(p(1))*cos(2*p(2))*sin(3*p(3)) - 17*cos(4*p(1))*sin(p(2))
                 end do
@@ -62,24 +59,17 @@ contains
         end do
     end subroutine
 
-    subroutine divide(a)
-        complex(c_double_complex), intent(inout) :: a(:, :, :)
-        type(pencilfft_box) :: box
+    subroutine divide()
         real(c_double) :: wave(3), scaling
         integer :: i, j, k, axis
         integer(c_int64_t) :: at(3)
-        call need(pencilfft_box_mine(plan, pencilfft_output, box))
         call need(pencilfft_scale(plan, scaling))
-        do k = 1, size(a, 3)
-            do j = 1, size(a, 2)
-                do i = 1, size(a, 1)
-                    at = box%offset + [k, j, i] - 1
+        do k = lbound(hat, 3), ubound(hat, 3)
+            do j = lbound(hat, 2), ubound(hat, 2)
+                do i = lbound(hat, 1), ubound(hat, 1)
+                    at = [k, j, i]
                     wave = [(pencilfft_waves(plan, axis, at(axis)), axis=1, 3)]
-                    if (any(wave /= 0)) then
-                        a(i, j, k) = -a(i, j, k)/(sum(wave**2)*scaling)
-                    else
-                        a(i, j, k) = 0
-                    end if
+                    hat(i, j, k) = -hat(i, j, k)/(max(sum(wave**2), 1.0_c_double)*scaling) ! f has the mean 0
                 end do
             end do
         end do

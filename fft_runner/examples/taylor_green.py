@@ -18,8 +18,8 @@ comm, padded = MPI.COMM_WORLD, "3/2" in sys.argv
 with Plan((N, N, N), type="r2c", fields=3) as vectors, Plan((N, N, N), vectors.grid, comm, type="r2c") as plan, \
         Plan((N, N, N), vectors.grid, comm, type="r2c", fields=3, padding=1.5 if padded else 1) as product:
     kept = np.all(np.broadcast_arrays(*(np.abs(k) < (N / 2 if padded else N / 3) for k in plan.waves())), axis=0)
-    x, y, z = (2 * np.pi * i / N for i in np.ogrid[plan.part("input")])
-    u = vectors.empty("input")
+    u: np.ndarray = vectors.empty("input")
+    x, y, z = u[0].coordinates()
     u[0], u[1], u[2] = np.sin(x) * np.cos(y) * np.cos(z), -np.cos(x) * np.sin(y) * np.cos(z), 0
 
     def change(u_hat: np.ndarray) -> np.ndarray:
@@ -36,9 +36,8 @@ with Plan((N, N, N), type="r2c", fields=3) as vectors, Plan((N, N, N), vectors.g
         k2 = change(u_hat + STEP / 2 * k1)
         k3 = change(u_hat + STEP / 2 * k2)
         u_hat += STEP / 6 * (k1 + 2 * k2 + 2 * k3 + change(u_hat + STEP * k3))
-    u = vectors.backward(u_hat) / vectors.scale
+    energy = vectors.array(vectors.backward(u_hat, norm="1/N")**2, "input").global_mean().sum() / 2
 
-energy = comm.allreduce(float((u**2).sum())) / N**3 / 2
 if comm.rank == 0:
     print(f"taylor_green.py: {N}^3 on {vectors.grid[0]}x{vectors.grid[1]}, energy {energy:.12f}")
 if abs(energy - 0.124953117517) > 1e-12:

@@ -107,6 +107,15 @@ int pencilfft_agree_fortran(int status, MPI_Fint comm)
     return all == MPI_COMM_NULL || pf_usable(all, "pencilfft") ? PENCILFFT_OK : pf_agree(status, all);
 }
 
+int pencilfft_group_fortran(pencilfft_plan plan, int exchange, MPI_Fint *comm)
+{
+    MPI_Comm group;
+    int status = pencilfft_group(plan, exchange, &group);
+    if (!status)
+        *comm = MPI_Comm_c2f(group);
+    return status;
+}
+
 /* Of a plan of any kind; 0 without a plan. Local. */
 int pencilfft_ranks_fortran(const struct pf_handle *plan)
 {
@@ -122,9 +131,9 @@ int pencilfft_halo_ranks_fortran(pencilfft_halo halo)
 }
 
 int pencilfft_halo_create_fortran(pencilfft_plan plan, int given, int array, const int64_t low[3], const int64_t high[3],
-                                  pencilfft_halo *halo)
+                                  const char *walls, pencilfft_halo *halo)
 {
-    return pf_halo_create(plan, given, array, low, high, halo);
+    return pf_halo_create(plan, given, array, low, high, walls, halo);
 }
 
 /* Refuses less memory than this rank's part of the array. The bytes are negative if the array is not contiguous. */

@@ -17,10 +17,11 @@ int pencilfft_wisdom_load_fortran(const char *path, MPI_Fint comm, int *found);
 int pencilfft_wisdom_save_fortran(const char *path, MPI_Fint comm);
 int pencilfft_length_fortran(const char *array, int64_t length, int64_t least, int64_t most);
 int pencilfft_agree_fortran(int status, MPI_Fint comm);
+int pencilfft_group_fortran(pencilfft_plan plan, int exchange, MPI_Fint *comm);
 int pencilfft_ranks_fortran(const struct pf_handle *plan);
 int pencilfft_halo_ranks_fortran(pencilfft_halo halo);
 int pencilfft_halo_create_fortran(pencilfft_plan plan, int given, int array, const int64_t low[3], const int64_t high[3],
-                                  pencilfft_halo *halo);
+                                  const char *walls, pencilfft_halo *halo);
 int pencilfft_transform_fortran(pencilfft_plan plan, int direction, const void *from, int64_t from_bytes, void *to,
                                 int64_t to_bytes);
 

@@ -451,23 +451,32 @@ int pencilfft_wait(pencilfft_plan plan);
  * a null plan. Local. */
 int pencilfft_exchanges(pencilfft_plan plan, int *n);
 const char *pencilfft_exchange_stage(pencilfft_plan plan, int exchange);
+/* The ranks with which this rank does an exchange, such as its row, in their order: a new communicator with MPI's default
+ * error handler, which the caller frees by MPI_Comm_free(), before or after the plan. Not for remaps. Collective. */
+int pencilfft_group(pencilfft_plan plan, int exchange, MPI_Comm *group);
 /* One exchange alone, without any FFT: exchange e takes array e to array e + 1 forward, and array e + 1 to array e backward
  * (with padding, array PENCILFFT_BEFORE + e + 1). in may be used as scratch space, and its contents will be lost. Fails if
  * array e or e + 1 has several parts. Collective. */
 int pencilfft_transpose(pencilfft_plan plan, int exchange, pencilfft_direction direction, void *in, void *out);
 
 /* The halo of an array: planes of the neighbours around this rank's box, in x, y and z alike, with edges and corners. Arrays
- * are periodic. A halo may be wider than a neighbour's box, and may reach round the whole array, but no farther. Ranks with
- * an empty box have no halo. */
+ * are periodic, or end at walls. A halo may be wider than a neighbour's box, and may reach round the whole array, but no
+ * farther. Ranks with an empty box have no halo. */
 typedef struct pencilfft_halo_s *pencilfft_halo;
 /* Makes a halo of low[axis] planes below the box of every rank and high[axis] planes above, each at most the array's extent
- * along that axis. Not for arrays of several parts, and not along a halved z. A halo does not need the plan after this call.
- * Collective, with the same array and widths on all ranks. */
+ * along that axis. Not for arrays of several parts, and not along a halved z without walls. A halo does not need the plan
+ * after this call.
+ * Collective, with the same array, widths and walls on all ranks. */
 int pencilfft_halo_create(pencilfft_plan plan, int array, const int64_t low[3], const int64_t high[3], pencilfft_halo *halo);
+/* The same with walls at both ends of some axes: "x", "yz"; NULL: none. Elements of the halo behind a wall have no owner. An
+ * exchange leaves them alone, so they keep the values that the program has set, and an accumulation does not read them. */
+int pencilfft_halo_create_walls(pencilfft_plan plan, int array, const int64_t low[3], const int64_t high[3],
+                                const char *walls, pencilfft_halo *halo);
 /* Collective, before MPI_Finalize; a null halo is ignored. */
 int pencilfft_halo_destroy(pencilfft_halo halo);
 /* This rank's box with its halo: a dense part, in the memory order of the array, with all fields of each point of the box.
- * Offsets may be below 0, and the box may end beyond the array: indices count on, modulo its extents. Local. */
+ * Offsets may be below 0, and the box may end beyond the array: indices count on, modulo its extents without walls.
+ * Local. */
 int pencilfft_halo_part(pencilfft_halo halo, pencilfft_part *part);
 /* Copies this rank's elements of the array into `padded`, a buffer of the form of pencilfft_halo_part(), and fills its halo
  * from the neighbours. A null array means that its elements are inside `padded` already. array and padded must not overlap.

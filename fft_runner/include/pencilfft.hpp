@@ -473,7 +473,12 @@ class plan : public owner<pencilfft_plan, pencilfft_plan_destroy>
     }
 
     inline halo make_halo(array_number array, const std::array<std::int64_t, 3> &low,
-                          const std::array<std::int64_t, 3> &high) const;
+                          const std::array<std::int64_t, 3> &high, const char *walls = nullptr) const;
+    // The ranks with which this rank does an exchange, to be freed by MPI_Comm_free(). Collective.
+    MPI_Comm group(int exchange) const
+    {
+        return asked<MPI_Comm>(pencilfft_group, exchange);
+    }
 
     std::vector<std::string> exchanges() const
     {
@@ -576,19 +581,19 @@ class halo : public owner<pencilfft_halo, pencilfft_halo_destroy>
     {
         expect_type<T>(format_, "the array");
     }
-    halo(const plan &of, int array, const std::int64_t *low, const std::int64_t *high) : owner(of.ranks_)
+    halo(const plan &of, int array, const std::int64_t *low, const std::int64_t *high, const char *walls) : owner(of.ranks_)
     {
         pencilfft_format_of(of.get(), array, &format_); // fails if the next call fails
-        check(pencilfft_halo_create(of.get(), array, low, high, &handle_));
+        check(pencilfft_halo_create_walls(of.get(), array, low, high, walls, &handle_));
     }
     pencilfft_format format_{};
     friend class plan;
 };
 
 inline halo plan::make_halo(array_number array, const std::array<std::int64_t, 3> &low,
-                            const std::array<std::int64_t, 3> &high) const
+                            const std::array<std::int64_t, 3> &high, const char *walls) const
 {
-    return halo(*this, array.value, low.data(), high.data());
+    return halo(*this, array.value, low.data(), high.data(), walls);
 }
 
 // Plans for distributed lines, alone and on bricks.

@@ -504,7 +504,7 @@ class Halo:
 
 
 def halo(grid: ProcessGrid, transform: Transform, array: str | int, low: Sequence[int],
-         high: Sequence[int] | None = None) -> Exchange:
+         high: Sequence[int] | None = None, walls: str = "") -> Exchange:
     """Return the messages of a halo, as single messages of a forward exchange. The adjoint sends them the other way.
 
     Parameters
@@ -515,11 +515,13 @@ def halo(grid: ProcessGrid, transform: Transform, array: str | int, low: Sequenc
         "input", "output", "inner input", "inner output", or the number of exchanges before the array.
     low, high : sequence of int
         Planes below and above each block along x, y and z, each from 0 to the extent; by default `high` is `low`.
+    walls : str
+        Axes along which the array is not periodic, such as "x" or "yz".
 
     Raises
     ------
     GridError
-        For widths that are negative or beyond the extent, and along z of an array whose z is halved.
+        For widths that are negative or beyond the extent, and along z without walls of an array whose z is halved.
 
     Examples
     --------
@@ -537,12 +539,12 @@ def halo(grid: ProcessGrid, transform: Transform, array: str | int, low: Sequenc
     high = low if high is None else high
     division, extents, unit_bytes = _array(grid, transform, array)
     for axis, n, width in [(axis, n, width) for widths in (low, high) for axis, n, width in zip(AXES, extents, widths)]:
-        if not 0 <= width <= n or (width and axis == "z" and n != transform.nz):
-            raise GridError(f"a halo of {width} planes along {axis}, where the array has {n}; give 0 to "
-                            f"{n if axis != 'z' or n == transform.nz else 0}")
+        most = n if axis != "z" or n == transform.nz or axis in walls else 0
+        if not 0 <= width <= most:
+            raise GridError(f"a halo of {width} planes along {axis}, where the array has {n}; give 0 to {most}")
     source, target, volume = np.zeros(1, np.int64), np.zeros(1, np.int64), np.ones(1, np.int64)
-    for n, (parts, step), below, above in zip(extents, division, low, high):
-        a, b, length = _taken(block_lengths(n, parts), below, above)
+    for axis, n, (parts, step), below, above in zip(AXES, extents, division, low, high):
+        a, b, length = _taken(block_lengths(n, parts), below, above, axis in walls)
         source = np.add.outer(source, step * a).ravel()
         target = np.add.outer(target, step * b).ravel()
         volume = np.multiply.outer(volume, length).ravel()
@@ -570,8 +572,9 @@ def _array(grid: ProcessGrid, transform: Transform, array: str | int) -> tuple[l
     return [(grid.extent(letter), steps[letter]) if letter else (1, 0) for letter in letters], extents, unit
 
 
-def _taken(lengths: Ints, below: int, above: int) -> tuple[Ints, Ints, Ints]:
-    """Return the indices that each block has in each block with its halo, in a periodic array. An empty block has no halo.
+def _taken(lengths: Ints, below: int, above: int, walls: bool = False) -> tuple[Ints, Ints, Ints]:
+    """Return the indices that each block has in each block with its halo, in a periodic array or between
+    walls. An empty block has no halo.
 
     >>> [found.tolist() for found in _taken(np.array([3, 3, 2]), 1, 0)]
     [[0, 0, 1, 1, 2, 2], [0, 1, 1, 2, 0, 2], [3, 1, 3, 1, 1, 2]]
@@ -582,7 +585,8 @@ def _taken(lengths: Ints, below: int, above: int) -> tuple[Ints, Ints, Ints]:
     for b, (end, length) in enumerate(zip(ends.tolist(), lengths.tolist())):
         if not length:
             continue
-        held, counts = np.unique(owner[np.arange(end - length - below, end + above) % n], return_counts=True)
+        around = np.arange(end - length - below, end + above)
+        held, counts = np.unique(owner[around[(around >= 0) & (around < n)] if walls else around % n], return_counts=True)
         found |= {(int(a), b): int(count) for a, count in zip(held, counts)}
     sources, targets = (np.array([pair[i] for pair in sorted(found)], np.int64) for i in (0, 1))
     return sources, targets, np.array([found[pair] for pair in sorted(found)], np.int64)

@@ -150,6 +150,17 @@ static void pairs_transposes_and_halos(int ranks)
     for (const auto &w : plan.elements(pencilfft::input))
         expect(std::abs(e[w.at] / plan.scale() - a[w.at]) < 1e-12, "backward in a pair");
     plan.transpose(PENCILFFT_ROW, direction::forward, d.data(), c.data());
+    MPI_Comm column = plan.group(PENCILFFT_COLUMN);
+    int members;
+    MPI_Comm_size(column, &members);
+    expect(members == plan.grid()[1], "the ranks of a column");
+    MPI_Comm_free(&column);
+    auto walled = plan.make_halo(pencilfft::input, {1, 0, 0}, {0, 0, 0}, "x");
+    auto ghosts = walled.make<complex>();
+    std::fill(ghosts.begin(), ghosts.end(), complex(-1, 0));
+    walled.exchange(a.data(), ghosts.data());
+    expect(ghosts.size() == 0 || std::abs(ghosts[0].real() - static_cast<double>(walled.part().box.offset[0])) < 1e-15,
+           "behind the wall at x = -1 nothing is written");
     auto halo = plan.make_halo(pencilfft::input, {1, 0, 2}, {0, 1, 0});
     auto wide = halo.make<complex>();
     halo.exchange(a.data(), wide.data());

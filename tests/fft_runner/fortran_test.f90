@@ -43,6 +43,7 @@ program fortran_test
     call choices_are_taken()
     call flat_arrays_have_components_in_front()
     call halos_are_exchanged()
+    call bounds_are_global()
     call lines_are_transformed("transpose", "natural", 31)
     call lines_are_transformed("dft", "transposed", 30)
     call bricks_of_lines_are_transformed("transpose", "natural", [1, R, C])
@@ -279,6 +280,15 @@ contains
         padded = 0*numbers(part%box, [3, 2, 1])
         call need(pencilfft_halo_exchange(halo, c_loc(own), c_loc(padded)))
         call check(all(padded == numbers(part%box, [3, 2, 1])), "periodic numbers")
+        call need(pencilfft_halo_destroy(halo))
+        call need(pencilfft_halo_create(plan, pencilfft_input, int([1, 2, 0], c_int64_t), int([2, 1, 3], c_int64_t), halo, &
+                                        walls="x"))
+        padded = -1
+        call need(pencilfft_halo_exchange(halo, c_loc(own), c_loc(padded)))
+        do i = 1, size(padded, 3)
+            j = int(part%box%offset(1)) + i
+            call check(all((padded(:, :, i) == -1) .eqv. (j < 1 .or. j > n(1))), "nothing is written behind walls")
+        end do
         padded = 1
         call need(pencilfft_halo_accumulate(halo, c_loc(padded), c_loc(own)))
         call check(all(real(own) >= 1), "each at least once")
@@ -289,6 +299,36 @@ contains
         call refused(pencilfft_halo_create(plan, pencilfft_input, int([99, 0, 0], c_int64_t), 0*ones(:3), halo), bad_size, &
                      "a halo of 99 planes below along x")
         call need(pencilfft_plan_destroy(plan))
+    end subroutine
+
+    !> Lower bounds are global, for every type and array; the ranks of a row have their order.
+    subroutine bounds_are_global()
+        real(c_float), pointer :: g(:, :, :, :)
+        complex(c_float_complex), pointer :: h(:, :, :, :)
+        integer :: row, place
+        call need(made(layout="stride1", type="r2c"))
+        call need(pencilfft_array(plan, pencilfft_input, f, first=0))
+        call need(pencilfft_box_mine(plan, pencilfft_input, box))
+        call check(size(f) == 0 .or. all(lbound(f) == box%offset(3:1:-1)), "bounds of real numbers, from 0 on")
+        call need(pencilfft_array(plan, pencilfft_y_pencil, a, 1))
+        call need(pencilfft_box_mine(plan, pencilfft_y_pencil, box))
+        call check(size(a) == 0 .or. all(lbound(a) == 1 + box%offset([2, 3, 1])), "bounds of a Y pencil, from 1 on")
+        call check(size(a) == 0 .or. all(ubound(a) == box%offset([2, 3, 1]) + box%extent([2, 3, 1])), "upper bounds")
+        call need(pencilfft_group(plan, pencilfft_row, row))
+        call MPI_Comm_rank(row, place, ierror)
+        call check(place == mod(rank, R), "the row of this rank")
+        call MPI_Comm_free(row, ierror)
+        call refused(pencilfft_group(plan, 7, row), bad_call, "no exchange 7; the plan has 0 to 1")
+        call need(pencilfft_plan_destroy(plan))
+        do i = 0, 1
+            call need(made(type="r2c", precision="single", fields=2, interleaved=i == 1))
+            call need(pencilfft_array(plan, pencilfft_input, g, first=0))
+            call need(pencilfft_array(plan, pencilfft_output, h, first=0))
+            call need(pencilfft_box_mine(plan, pencilfft_output, box))
+            call check(size(g) == 0 .or. size(h) == 0 .or. &
+                       all(lbound(h) == cshift([box%offset(3:1:-1), 1_c_int64_t], -i)), "fields keep bounds from 1 on")
+            call need(pencilfft_plan_destroy(plan))
+        end do
     end subroutine
 
     !> The last phase is the sum of the others.

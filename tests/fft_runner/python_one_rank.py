@@ -195,17 +195,34 @@ def check_plan():
         local("Plan.part_of", *each(lambda rank: plan.part_of("input", rank), (-1, comm.size, CUT, True, "0", None)),
               *each(lambda i: plan.part_of("input", 0, i), (1, -1, CUT, "0")))
         local("Plan.line_of", *each(plan.line_of, (-1, 3, CUT, True, "x", None)))
+        collective("Plan.group", lambda: plan.group("row").Free(), *each(plan.group, NOT_NAMES))
         local("Plan.choice", *each(plan.choice, NOT_NAMES))
         local("Plan.waves", *each(plan.waves, (1, -1, CUT, True, "0", None)))
         check_halo(plan, f)
+        check_array(plan, f, g)
         collective("Plan.destroy", lambda: plan.transpose("row", FORWARD, z, y), lambda: plan.destroy(5))
+
+
+def check_array(plan, f, g):
+    seen.update(("PlanArray", "PlanArray.transpose", "PlanArray.swapaxes"))  # with NumPy's errors
+    for one, method in ((f, "coordinates"), (g, "wavenumbers")):
+        local(f"PlanArray.{method}", *each(getattr(one, method), [0, (1, 1), "x", None, np.inf, (1, 1, -1)]))
+    local("Plan.array", *each(lambda array: plan.array(array, "input"), [None, [1.0], f.reshape(-1)]),
+          *each(lambda name: plan.array(f, name), NOT_NAMES[2:]))
+    collective("PlanArray.gather", f.gather,
+               *each(f.gather, [(0,) * 4, 99, CUT, "x", None, [0], slice(None, None, -1), 1.5]),
+               *each(lambda root: f.gather(..., root), (comm.size, -1, "0", 0.0, True, CUT)), lambda: f.gather(0, 0, 0))
+    collective("PlanArray.global_dot", lambda: f.global_dot(f), f.global_sum, f.global_dot,
+               *each(f.global_dot, [None, 1.0, f.reshape(-1)]))
+    collective("PlanArray.global_norm", f.global_norm, lambda: f.global_norm(nosuch=1), lambda: f.reshape(-1).global_norm())
 
 
 def check_halo(plan, f):
     collective("Plan.halo", lambda: plan.halo("input", 1).destroy(), *each(lambda name: plan.halo(name, 1), NOT_NAMES[2:]),
                *each(lambda low: plan.halo("input", low), [*NOT_INTEGERS, (1, 1), (1, 1, 1, 1), count(), 99]),
                *each(lambda high: plan.halo("input", 1, high), [(1, 2), CUT, "1", -1]),
-               lambda: plan.halo("input"), lambda: plan.halo("input", 1, 1, 1), lambda: plan.halo("input", 1, deep=1))
+               *each(lambda walls: plan.halo("input", 1, 1, walls), [*NOT_TEXTS, "w", "xx"]),
+               lambda: plan.halo("input"), lambda: plan.halo("input", 1, 1, "x", 1), lambda: plan.halo("input", 1, deep=1))
     collective("Halo", lambda: Halo(plan, "input", 1, 1).destroy(), lambda: Halo(plan, "input", 1), lambda: Halo(plan),
                lambda: Halo(plan, "nosuch", 1, 1), lambda: Halo(plan=plan, array="input", low=1, deep=1))
     with plan.halo("input", 1) as halo:

@@ -219,20 +219,26 @@ def use_halo(draw, plan):
         return
     fields, interleaved = plan.choice("fields"), plan.choice("interleaved")
     extents, points = (of_axes(plan, plan.global_shape(array)) for array in (name, "input"))
-    most = [0 if n != its else n if draw.integers(3) == 0 else (n + 2) // 3  # a part of the modes is not periodic
-            for n, its in zip(extents, points, strict=True)]
+    walls = "".join(axis for axis in "xyz"[:len(extents)] if draw.integers(3) == 0)
+    most = [0 if n != its and axis not in walls else n if draw.integers(3) == 0 else (n + 2) // 3
+            for n, its, axis in zip(extents, points, "xyz", strict=False)]  # a part of the modes is not periodic
     low, high = ([int(draw.integers(0, n + 1)) for n in most] for _ in range(2))
     a = np.round(random_array(draw, plan.global_shape(name), plan.dtype(name).kind == "c") * 10)  # so that sums are exact
-    with plan.halo(name, low, high) as halo:
+    with plan.halo(name, low, high, walls) as halo:
         own, target, wide = plan.empty(name), plan.empty(name), halo.empty()
         own[...] = a[plan.part(name)]
+        wide[...] = -99
         halo.exchange(wide, own)
+        behind = np.zeros(wide.shape, bool)
+        for i, (at, n) in enumerate(zip(halo.part, extents, strict=True)):
+            index = np.arange(at.start, at.stop).reshape(-1, *[1] * (len(extents) - 1 - i + (fields > 1 and interleaved)))
+            behind |= ((index < 0) | (index >= n)) & ("xyz"[i] in walls)
         around = [np.arange(at.start, at.stop) % n for at, n in zip(halo.part, extents, strict=True)]
         every = [np.arange(fields)] if fields > 1 else []
         places = np.ix_(*(around + every if interleaved else every + around))
-        assert np.array_equal(wide, a[places]) and np.array_equal(halo.inner(wide), own), str(plan)
+        assert np.array_equal(wide, np.where(behind, -99, a[places])) and np.array_equal(halo.inner(wide), own), str(plan)
         sums = np.zeros(a.shape, a.dtype)
-        np.add.at(sums, places, wide)
+        np.add.at(sums, places, np.where(behind, 0, wide))
         comm.Allreduce(MPI.IN_PLACE, sums)
         halo.accumulate(wide, target)
         assert np.array_equal(target, sums[plan.part(name)]), str(plan)
@@ -240,14 +246,14 @@ def use_halo(draw, plan):
         assert np.array_equal(halo.inner(wide), target), str(plan)
         usual = plan.choice("order") == "zyx" and plan.choice("precision") == "double" and not plan.choice("padding")
         if usual and name == "input" and not plan.choice("input_box"):
-            check_traffic_of_halo(plan, halo, low, high)
+            check_traffic_of_halo(plan, halo, low, high, walls)
 
 
-def check_traffic_of_halo(plan, halo, low, high):
+def check_traffic_of_halo(plan, halo, low, high, walls):
     decomposition = decomposition_named(plan.choice("decomposition"))
     grid = ProcessGrid(*plan.grid[-len(decomposition.dimensions):], decomposition=decomposition)
     transform = transform_of(plan.extents, plan.choice("type"), fields=plan.choice("fields"))
-    told = model_halo(grid, transform, "input", tuple(low), tuple(high))
+    told = model_halo(grid, transform, "input", tuple(low), tuple(high), walls)
     for me, (sent, messages) in enumerate((halo.traffic(), halo.traffic(BACKWARD))):
         to = told.members[told.members[:, me] == comm.rank, 1 - me]
         weight = told.group_weight[told.members[:, me] == comm.rank]

@@ -21,7 +21,7 @@ IN_FORTRAN = {
     **{f"{kind}desc_init{of}": f"{kind}create" if kind else "plan_create" for kind in KINDS for of in ("", "_bytes")},
     **dict.fromkeys(("desc_new", "desc_free", *(f"desc_set_{of}" for of in ("integer", "real", "text", "box"))),
                     "plan_create"),
-    "error_message": "message", "plan_print": "plan_text"}
+    "error_message": "message", "halo_create_walls": "halo_create", "plan_print": "plan_text"}
 IN_PYTHON = {
     **{f"{kind}desc_init{of}": plan for kind, plan in zip(KINDS, ("Plan", "LinePlan", "BrickLinesPlan"), strict=True)
        for of in ("", "_bytes")}, "alloc": "Plan.empty",
@@ -30,6 +30,7 @@ IN_PYTHON = {
     "line_exchanges": "LinePlan.exchanges", "brick_lines_exchanges": "BrickLinesPlan.exchanges",
     "line_phases": "LinePlan.phase_seconds", "brick_lines_phases": "BrickLinesPlan.phase_seconds",
     "line_index": "LinePlan.indices", "brick_lines_index": "BrickLinesPlan.indices",
+    "halo_create": "Plan.halo",
     "walk_begin": "Plan.waves", "walk_next": "Plan.waves"}
 
 

@@ -65,9 +65,14 @@ def test_random_plans_are_right_and_stay_inside_their_arrays(run_python, ranks, 
     assert f"of {plans} plans used" in run_python(ranks, Path(__file__).with_name("python_random_plans.py"), 1, plans)
 
 
-@pytest.mark.parametrize("script", ["fft_runner/examples/hdf5.py", "tests/fft_runner/python_hdf5.py"])
-@pytest.mark.parametrize("ranks", [4, pytest.param(1, marks=pytest.mark.slow)])
-def test_arrays_in_hdf5(mpirun, programs, tmp_path, script, ranks):
+@pytest.mark.parametrize("ranks, plans", [(1, 20), (4, 20), *(pytest.param(ranks, 300, marks=pytest.mark.slow)
+                                                               for ranks in (2, 3, 6))])
+def test_arrays_know_their_place(run_python, ranks, plans):
+    assert "plans checked" in run_python(ranks, Path(__file__).with_name("python_arrays.py"), ranks, plans)
+
+
+@pytest.fixture
+def in_debian(mpirun, programs):
     """Debian's h5py for Open MPI needs the Python of Debian, whose NumPy and mpi4py are older than those of the checkout."""
     library = programs.parent / "lib" / "libpencilfft.so"
     places = [f"PYTHONPATH={ROOT / 'fft_runner' / 'python'}", f"PENCILFFT_LIBRARY={library}"]
@@ -75,8 +80,28 @@ def test_arrays_in_hdf5(mpirun, programs, tmp_path, script, ranks):
     parallel = start(1, *places, DEBIAN_PYTHON, "-c", "import h5py, mpi4py; print('mpi', h5py.get_config().mpi)")
     if "openmpi" not in str(mpirun.mpirun) or "mpi True" not in parallel.stdout:
         pytest.skip("NOT TESTED: HDF5 in parallel, for h5py with Open MPI is missing (Debian: python3-h5py-mpi)")
-    done = start(ranks, *places, DEBIAN_PYTHON, "-m", "mpi4py", ROOT / script, tmp_path / "fields.h5")
+    return lambda ranks, script, *words: start(ranks, *places, DEBIAN_PYTHON, "-m", "mpi4py", ROOT / script, *words)
+
+
+@pytest.mark.parametrize("words", ["fft_runner/examples/hdf5.py fields", "tests/fft_runner/python_hdf5.py fields.h5 serial",
+                                   "tests/fft_runner/python_hdf5.py fields.h5 parallel"])
+@pytest.mark.parametrize("ranks", [4, pytest.param(1, marks=pytest.mark.slow)])
+def test_arrays_in_hdf5(in_debian, tmp_path, words, ranks):
+    script, file, *mode = words.split()
+    done = in_debian(ranks, script, tmp_path / file, *mode)
     assert done.returncode == 0 and "hdf5" in done.stdout, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("mode", ["serial", "parallel"])
+def test_steps_survive_a_kill_at_any_time(in_debian, tmp_path, mode):
+    script, steps = "tests/fft_runner/python_hdf5.py", [0]
+    for kill in range(3):
+        done = in_debian(2 if mode == "parallel" else kill + 1, script, tmp_path / "flow", "last", 0.01 + kill * 0.037, mode)
+        assert done.returncode != 0 and f"hdf5: {steps[-1]} steps" in done.stdout, done.stdout + done.stderr
+        done = in_debian(1, script, tmp_path / "flow", "last")
+        assert done.returncode == 0, done.stdout + done.stderr
+        steps.append(int(done.stdout.split()[-2]))
+    assert steps == sorted(set(steps))
 
 
 @pytest.mark.slow

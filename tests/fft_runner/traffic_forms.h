@@ -70,7 +70,6 @@ static void F(collective)(void)
         own[i] = amount(i, 1);
         bytes_at[i] = (OFFSET)(16 * i);
     }
-    collective_comm = comm;
     FORMS(Bcast, Ibcast, (in, n, MPI_INT, 1, comm));
     FORMS(Reduce, Ireduce, (out, in, n, MPI_INT, MPI_SUM, P - 1, comm));
     FORMS(Allreduce, Iallreduce, (out, in, n, MPI_INT, MPI_SUM, comm));
@@ -91,22 +90,24 @@ static void F(collective)(void)
 
 static void F(neighbour)(void)
 {
-    COUNT n = 3, n_of[2], back[2], all[2] = {amount(left(2), 2), amount(left(1), 2)};
-    OFFSET at[2] = {0, 8};
-    MPI_Aint bytes_at[2] = {0, 64};
-    MPI_Datatype types[2] = {MPI_INT, MPI_INT};
+    COUNT n = 3, n_of[4], back[4], all[4];
+    OFFSET at[4];
+    MPI_Aint bytes_at[4];
+    MPI_Datatype types[4];
     MPI_Request request;
-    /* distributed graph: sources me - 2 and me - 1, destinations me + 1 and me + 2 */
-    n_of[0] = amount(me, 0);
-    n_of[1] = amount(me, 1);
-    back[0] = amount(left(2), 1);
-    back[1] = amount(left(1), 0);
-    collective_comm = graph;
-    FORMS(Neighbor_allgather, Ineighbor_allgather, (out, n, MPI_INT, in, n, MPI_INT, graph));
-    FORMS(Neighbor_allgatherv, Ineighbor_allgatherv, (out, amount(me, 2), MPI_INT, in, all, at, MPI_INT, graph));
-    FORMS(Neighbor_alltoall, Ineighbor_alltoall, (out, n, MPI_INT, in, n, MPI_INT, graph));
-    FORMS(Neighbor_alltoallv, Ineighbor_alltoallv, (out, n_of, at, MPI_INT, in, back, at, MPI_INT, graph));
-    FORMS(Neighbor_alltoallw, Ineighbor_alltoallw, (out, n_of, bytes_at, types, in, back, bytes_at, types, graph));
+    for (int i = 0; i < 4; i++) { /* a rank below 0 is MPI_PROC_NULL */
+        n_of[i] = destinations[i] < 0 ? 0 : amount(me, destinations[i]);
+        back[i] = sources[i] < 0 ? 0 : amount(sources[i], me);
+        all[i] = sources[i] < 0 ? 0 : amount(sources[i], 2);
+        at[i] = (OFFSET)(8 * i);
+        bytes_at[i] = 64 * i;
+        types[i] = MPI_INT;
+    }
+    FORMS(Neighbor_allgather, Ineighbor_allgather, (out, n, MPI_INT, in, n, MPI_INT, topology));
+    FORMS(Neighbor_allgatherv, Ineighbor_allgatherv, (out, amount(me, 2), MPI_INT, in, all, at, MPI_INT, topology));
+    FORMS(Neighbor_alltoall, Ineighbor_alltoall, (out, n, MPI_INT, in, n, MPI_INT, topology));
+    FORMS(Neighbor_alltoallv, Ineighbor_alltoallv, (out, n_of, at, MPI_INT, in, back, at, MPI_INT, topology));
+    FORMS(Neighbor_alltoallw, Ineighbor_alltoallw, (out, n_of, bytes_at, types, in, back, bytes_at, types, topology));
 }
 
 static void F(one_sided)(void)

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #if defined OPEN_MPI && __has_include(<mpi-ext.h>)
 #include <mpi-ext.h> /* MPIX_Alltoall_init and its like */
@@ -20,7 +21,8 @@
 enum { MOST = 64, LARGE = 4096, THREADS = 4, TIMES = 200 };
 
 static int P, me, level = 2, *out, *in;
-static MPI_Comm comm, graph, grid, ring, collective_comm, inter;
+static MPI_Comm comm, topology, inter;
+static int sources[4], destinations[4]; /* in the topology */
 static MPI_Win window;
 
 /* Integers of rank i for rank k, sometimes none. */
@@ -139,15 +141,12 @@ static void other(void)
     CASE(matched_later, MPI_Isend(out, 6, MPI_INT, next, 0, comm, &request);
          while (!flag) MPI_Improbe(before, 0, comm, &flag, &message, &status); MPI_Request received;
          MPI_Imrecv(in, 6, MPI_INT, &message, &received); MPI_Wait(&received, &status); MPI_Wait(&request, &status));
-    collective_comm = comm;
     FORMS(Barrier, Ibarrier, (comm));
     CASE(large_allreduce, MPI_Allreduce(MPI_IN_PLACE, in, LARGE, MPI_INT, MPI_SUM, comm));
     CASE(alltoall_in_place, MPI_Alltoall(MPI_IN_PLACE, 0, MPI_INT, in, 5, MPI_INT, comm));
     CASE(alltoallv_in_place, MPI_Alltoallv(MPI_IN_PLACE, zero, zero, MPI_INT, in, n_of, at, MPI_INT, comm));
     CASE(alltoallw_in_place, MPI_Alltoallw(MPI_IN_PLACE, zero, zero, types, in, n_of, at, types, comm));
     CASE(gather_in_place, MPI_Gather(me == 1 ? MPI_IN_PLACE : out, 5, MPI_INT, in, 5, MPI_INT, 1, comm));
-    CASE(grid, MPI_Neighbor_alltoall(out, 3, MPI_INT, in, 3, MPI_INT, grid));
-    CASE(graph, MPI_Neighbor_alltoall(out, 3, MPI_INT, in, 3, MPI_INT, ring));
     MPI_Type_free(&block);
 #if MPI_VERSION >= 4
     MPI_Request pair[2];
@@ -197,10 +196,18 @@ static void between_groups(void)
 
 static void *send_many(void *number)
 {
-    int tag = *(int *)number, taken[8];
+    int tag = *(int *)number, taken[8], next = (me + 1) % P, before = (me + P - 1) % P;
+    MPI_Request request;
     for (int i = 0; i < TIMES; i++)
-        MPI_Sendrecv(out, tag + 1, MPI_INT, (me + 1) % P, tag, taken, tag + 1, MPI_INT, (me + P - 1) % P, tag, comm,
-                     MPI_STATUS_IGNORE);
+        if (tag % 2)
+            MPI_Sendrecv(out, tag + 1, MPI_INT, next, tag, taken, tag + 1, MPI_INT, before, tag, comm, MPI_STATUS_IGNORE);
+        else { /* handles that all threads free and use again */
+            MPI_Send_init(out, tag + 1, MPI_INT, next, tag, comm, &request);
+            MPI_Start(&request);
+            MPI_Recv(taken, tag + 1, MPI_INT, before, tag, comm, MPI_STATUS_IGNORE);
+            MPI_Wait(&request, MPI_STATUS_IGNORE);
+            MPI_Request_free(&request);
+        }
     return NULL;
 }
 
@@ -233,6 +240,51 @@ static void two_exchanges(void)
         exchange(2);
         MPI_Allreduce(out, in, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     }
+}
+
+static void spin(double seconds)
+{
+    struct timespec begin, now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
+    do
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    while ((double)(now.tv_sec - begin.tv_sec) + 1e-9 * (double)(now.tv_nsec - begin.tv_nsec) < seconds);
+}
+
+/* World rank r computes for 20 (r + 1) ms before each of two barriers, and then without the tracer. */
+static void computing(void)
+{
+    for (int i = 0; i < 2; i++) {
+        spin(0.02 * (P - me));
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    MPI_Pcontrol(0);
+    spin(0.2);
+    MPI_Pcontrol(1);
+}
+
+static void shift(int to, int from, int open)
+{
+    if (to >= 0 && to < P)
+        MPI_Send(out, 1, MPI_INT, to, 0, MPI_COMM_WORLD);
+    else if (!open)
+        MPI_Send(out, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD);
+    if (from >= 0 && from < P)
+        MPI_Recv(in, 1, MPI_INT, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    else if (!open)
+        MPI_Recv(in, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+/* Both directions of a chain, without partners at its ends: first by MPI_PROC_NULL, then with fewer calls. */
+static void chains(void)
+{
+    int rank = P - 1 - me;
+    for (int open = 0; open < 2; open++) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        shift(rank + 1, rank - 1, open);
+        shift(rank - 1, rank + 1, open);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
 }
 
 /* More windows than phases are kept: rank 0 sends i + 1 bytes to all ranks with a bit in i. */
@@ -391,19 +443,34 @@ static int use_session(void)
 
 /* ---- the groups of cases ----------------------------------------------------------------------------------------- */
 
-static void make_topologies(void)
+/* "line" and "torus" of 2 x P / 2 are Cartesian, "graph" is a ring, any other word a distributed graph. */
+static void make_topology(const char *kind)
 {
-    int periodic = 0, edge[MOST * 2], index[MOST];
-    int sources[2] = {left(2), left(1)}, destinations[2] = {(me + 1) % P, (me + 2) % P};
-    MPI_Cart_create(comm, 1, &P, &periodic, 0, &grid);
-    MPI_Dist_graph_create_adjacent(comm, 2, sources, MPI_UNWEIGHTED, 2, destinations, MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
-                                   &graph);
-    for (int i = 0; i < P; i++) {
-        edge[2 * i] = (i + P - 1) % P;
-        edge[2 * i + 1] = (i + 1) % P;
-        index[i] = 2 * i + 2;
+    int line = !strcmp(kind, "line"), extents[2] = {line ? P : 2, P / 2}, periodic[2] = {!line, 1};
+    int edge[MOST * 2], index[MOST];
+    if (line || !strcmp(kind, "torus")) {
+        MPI_Cart_create(comm, line ? 1 : 2, extents, periodic, 0, &topology);
+        for (int i = 0; i < (line ? 1 : 2); i++)
+            MPI_Cart_shift(topology, i, 1, destinations + 2 * i, destinations + 2 * i + 1);
+        memcpy(sources, destinations, sizeof sources);
+        return;
     }
-    MPI_Graph_create(comm, P, index, edge, 0, &ring);
+    for (int i = 0; i < 2; i++) {
+        sources[i] = left(2 - i);
+        destinations[i] = (me + 1 + i) % P;
+    }
+    if (strcmp(kind, "graph")) {
+        MPI_Dist_graph_create_adjacent(comm, 2, sources, MPI_UNWEIGHTED, 2, destinations, MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
+                                       &topology);
+        return;
+    }
+    for (int i = 0; i < 2 * P; i++) {
+        edge[i] = (i / 2 + P - 1 + i % 2 * 2) % P;
+        index[i / 2] = i + 1;
+    }
+    MPI_Graph_create(comm, P, index, edge, 0, &topology);
+    MPI_Graph_neighbors(topology, me, 2, sources);
+    MPI_Graph_neighbors(topology, me, 2, destinations);
 }
 
 static void run(const char *group)
@@ -426,7 +493,9 @@ static void run(const char *group)
                   {"between_groups", between_groups},
                   {"threads", many_threads},
                   {"two_exchanges", two_exchanges},
-                  {"many_windows", many_windows}};
+                  {"many_windows", many_windows},
+                  {"computing", computing},
+                  {"chains", chains}};
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
         if (!strcmp(groups[i].name, group))
             groups[i].function();
@@ -457,7 +526,7 @@ int main(int argc, char **argv)
     in = calloc(LARGE, sizeof *in);
     MPI_Comm_split(MPI_COMM_WORLD, world % 2, world, &half);
     MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - world % 2, 5, &inter);
-    make_topologies();
+    make_topology(argc > 2 ? argv[2] : "");
     MPI_Win_allocate(1024, sizeof(int), MPI_INFO_NULL, comm, &memory, &window);
     MPI_Win_lock_all(0, window);
     MPI_Buffer_attach(buffer, 1 << 16);

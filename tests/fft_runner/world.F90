@@ -92,7 +92,7 @@ program world_of_fortran
   integer, dimension(4096) :: a, b, c
   integer, dimension(:), allocatable :: n_of, back, at
   integer(MPI_ADDRESS_KIND) :: bytes, place
-  COMMUNICATOR :: comm
+  COMMUNICATOR :: comm, ring
   REQUEST :: requests(2)
   WINDOW :: win
   character(80) :: text
@@ -157,6 +157,14 @@ program world_of_fortran
   call MPI_Alltoallv(a, n_of, at, MPI_INTEGER, b, back, at, MPI_INTEGER, comm, error)
   call begin('Ialltoallv')
   call MPI_Ialltoallv(a, n_of, at, MPI_INTEGER, b, back, at, MPI_INTEGER, comm, requests(1), error)
+  call MPI_Wait(requests(1), MPI_STATUS_IGNORE, error)
+  call MPI_Cart_create(comm, 1, [p], [.true.], .false., ring, error)
+  n_of(1:2) = mod(3*me + 5*[before, next], 4)
+  back(1:2) = mod(3*[before, next] + 5*me, 4)
+  call begin('Neighbor_alltoallv')
+  call MPI_Neighbor_alltoallv(a, n_of, at, MPI_INTEGER, b, back, at, MPI_INTEGER, ring, error)
+  call begin('Ineighbor_alltoall')
+  call MPI_Ineighbor_alltoall(a, 3, MPI_INTEGER, b, 3, MPI_INTEGER, ring, requests(1), error)
   call MPI_Wait(requests(1), MPI_STATUS_IGNORE, error)
   call begin('Barrier')
   call MPI_Barrier(comm, error)

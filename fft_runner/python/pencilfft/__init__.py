@@ -42,6 +42,7 @@ messages of 24 bytes. Only a rank without a communicator raises its error alone.
 """
 
 from pencilfft import errors, plan, queries
+from pencilfft.arrays import PlanArray
 from pencilfft.errors import PencilfftError
 from pencilfft.halo import Halo
 from pencilfft.library import forget_wisdom, grid_numbers, load_wisdom, names, save_wisdom
@@ -50,7 +51,7 @@ from pencilfft.plan import Plan
 from pencilfft.queries import GridTrial
 
 __all__ = ["BACKWARD", "BEFORE", "FORWARD", "OMP_THREADS", "BrickLinesPlan", "GridTrial", "Halo", "LinePlan",
-           "PencilfftError", "Plan", "forget_wisdom", "grid_numbers", "load_wisdom", "names", "save_wisdom"]
+           "PencilfftError", "Plan", "PlanArray", "forget_wisdom", "grid_numbers", "load_wisdom", "names", "save_wisdom"]
 
 #: Direction of a transform or of an exchange alone; the bits of `directions`.
 FORWARD = errors.FORWARD

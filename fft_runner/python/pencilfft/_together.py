@@ -16,7 +16,7 @@ from fcntl import ioctl
 from stat import S_ISFIFO
 from termios import FIONREAD
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from zlib import crc32
 
 import numpy as np
@@ -25,7 +25,10 @@ if TYPE_CHECKING:
     from mpi4py.MPI import Comm
 
 Ready = TypeVar("Ready")
+Value = TypeVar("Value")
+Block: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 NAP_S = 0.001
+LONGEST = 1 << 30  # bytes of a message
 LEAST_TAG_UB = 32767  # of MPI's standard
 _key: int | None = None  # of the attribute of a communicator that holds its duplicate
 
@@ -159,8 +162,31 @@ class Team:
                 self._comm.Abort(1)
             sleep(NAP_S)
 
-    def _shared(self, said: dict[int, str]) -> dict[int, str]:
-        """Return the texts of all ranks."""
+    def send(self, block: Block, to: int) -> None:
+        """Send a contiguous array, in messages that any MPI can count."""
+        for start in range(0, block.nbytes, LONGEST):
+            self._comm.Send(block.reshape(-1).view(np.uint8)[start:start + LONGEST], to, self._tag)
+
+    def receive(self, block: Block, source: int) -> None:
+        for start in range(0, block.nbytes, LONGEST):
+            self._comm.Recv(block.reshape(-1).view(np.uint8)[start:start + LONGEST], source, self._tag)
+
+    def tell(self, block: Block, root: int) -> None:
+        """Copy the contiguous array of a rank to all ranks. Collective."""
+        place = (self.rank - root) % self.size
+        for far in (1 << i for i in range((self.size - 1).bit_length())):
+            if place < far and place + far < self.size:
+                self.send(block, (self.rank + far) % self.size)
+            elif far <= place < 2 * far:
+                self.receive(block, (self.rank - far) % self.size)
+
+    def shared(self, mine: Value) -> list[Value]:
+        """Return the values of all ranks in their order. Collective."""
+        said = self._shared({self.rank: mine})
+        return [said[rank] for rank in range(self.size)]
+
+    def _shared(self, said: dict[int, Value]) -> dict[int, Value]:
+        """Return the values of all ranks."""
         for to, source in self._rounds():
             said |= self._comm.sendrecv(said, to, self._tag, None, source, self._tag)
         return said

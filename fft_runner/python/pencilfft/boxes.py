@@ -2,7 +2,7 @@
 
 import ctypes
 import mmap
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from ctypes import c_size_t, c_void_p
 from dataclasses import dataclass
 from itertools import islice
@@ -17,6 +17,9 @@ from pencilfft.header import STRUCTURES, numbers
 from pencilfft.library import _asked
 
 Array: TypeAlias = NDArray[Any]
+Lengths: TypeAlias = float | Sequence[float]
+WHOLE = 2 * np.pi
+WALLS = {"cosine": -1, "sine": 1}  # grid steps between the walls of kind I, less the points
 ENDS = numbers("input", "output", "inner input", "inner output")
 ALIGNMENT = 64  # of arrays that are made here
 LARGE_PAGE = 1 << 21  # bytes; the alignment of arrays that have so many

@@ -6,7 +6,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from pencilfft.boxes import Array, _Array, _check_apart, _check_form, _made, _piece_of, _place_of
-from pencilfft.errors import AXES, FORWARD, PencilfftError, _direction, _integers, _known
+from pencilfft.errors import AXES, FORWARD, PencilfftError, _direction, _integers, _known, _text
 from pencilfft.header import STRUCTURES
 from pencilfft.library import _asked, _call, _collective, _Handled, _sent
 
@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
 
 class Halo(_Handled):
-    """Planes of the neighbours around the calling rank's part of an array, edges and corners as well; the array is periodic.
-    `Plan.halo` makes a halo. A context manager destroys the halo when its block ends, unless there was an error.
+    """Planes of the neighbours around the calling rank's part of an array, edges and corners as well; the array is periodic,
+    or ends at walls. `Plan.halo` makes a halo. A context manager destroys the halo when its block ends, unless there was an
+    error.
 
     >>> with Plan((128, 128, 128), (2, 4), MPI.COMM_WORLD, type="r2c") as plan:                # doctest: +SKIP
     ...     with plan.halo("input", 2) as halo:
@@ -28,13 +29,14 @@ class Halo(_Handled):
     _kind = "halo"
 
     @_collective
-    def __init__(self, plan: "Plan", array: str | int, low: int | Sequence[int], high: int | Sequence[int]) -> None:
-        number, low_planes, high_planes = plan._agreed("halo", lambda: (
+    def __init__(self, plan: "Plan", array: str | int, low: int | Sequence[int], high: int | Sequence[int],
+                 walls: str = "") -> None:
+        number, low_planes, high_planes, letters = plan._agreed("halo", lambda: (
             _known(plan._array_numbers, array), _widths(low, "low", plan._form.axes),
-            _widths(high, "high", plan._form.axes)))
+            _widths(high, "high", plan._form.axes), _text(walls, "walls")))
         handle, team = c_void_p(), plan._running().another()
         try:
-            _call("halo_create", plan._alive(), number, low_planes, high_planes, byref(handle))
+            _call("halo_create_walls", plan._alive(), number, low_planes, high_planes, letters, byref(handle))
         except PencilfftError:  # on all ranks
             team.leave()
             raise
@@ -48,7 +50,7 @@ class Halo(_Handled):
     @property
     def part(self) -> tuple[slice, ...]:
         """Slices of x, y, z of the global array for the array with halo. Slices may begin below 0 and end beyond the array:
-        indices count on, modulo its extents.
+        indices count on, modulo its extents without walls.
         """
         return self._padded.parts[0].box
 
@@ -71,7 +73,7 @@ class Halo(_Handled):
 
     @_collective
     def exchange(self, padded: Array, source: Array | None = None) -> None:
-        """Fill the halo. Collective.
+        """Fill the halo. Elements behind a wall keep their values. Collective.
 
         Parameters
         ----------

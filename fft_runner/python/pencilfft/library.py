@@ -150,7 +150,7 @@ def _collective(function: Function) -> Function:
                 raise
             wrong = error
         given = (*arguments, *more.values())
-        team = next((one._team for one in given if isinstance(one, _Handled) and one._team), None)
+        team = next((one._team for one in given if getattr(one, "_team", None)), None)
         return _agreed(team or _team_among(given), function.__qualname__, partial(_refuse, wrong))
     return call  # type: ignore[return-value]
 

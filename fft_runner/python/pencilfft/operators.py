@@ -25,14 +25,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pencilfft import PencilfftError, Plan
+from pencilfft.boxes import WALLS, WHOLE, Lengths
 
 Array = NDArray[Any]
-Lengths = float | Sequence[float]
-WHOLE = 2 * np.pi
 OTHER = {"cosine": "sine", "sine": "cosine"}
 MOVES = {("cosine", 1): (slice(1, -1), (0, 0)), ("cosine", 2): (slice(1, None), (0, 1)),  # modes with a wave in the other
          ("sine", 1): (slice(None), (1, 1)), ("sine", 2): (slice(None, -1), (1, 0))}  # series, and zeros around them
-WALLS = {"cosine": -1, "sine": 1}  # grid steps between the walls of kind I, less the points
 
 
 def wavenumbers(plan: Plan, lengths: Lengths = WHOLE, part: int = 0) -> tuple[NDArray[np.float64], ...]:
@@ -60,16 +58,8 @@ def wavenumbers(plan: Plan, lengths: Lengths = WHOLE, part: int = 0) -> tuple[ND
     if plan.choice("interleaved"):
         raise PencilfftError(f"{plan!r} has the fields behind the axes, and operators take them in front; make a plan "
                              "without interleaved")
-    try:
-        periods = np.broadcast_to(np.asarray(lengths, float), (len(plan.extents),))
-    except ValueError:
-        periods = np.zeros(1)
-    if not (np.isfinite(periods).all() and (periods > 0).all()):
-        raise PencilfftError(f"lengths are {lengths}; give one positive number, or one for each axis")
-    steps = [n + WALLS[kind] if number == 1 else n
-             for n, (kind, number) in ((n, plan.line_of(axis)) for axis, n in enumerate(plan.extents))]
-    return tuple(2 * np.pi * h / (n * length) * waves
-                 for h, n, length, waves in zip(steps, plan.extents, periods, plan.waves(part), strict=True))
+    return tuple(2 * np.pi / period * waves
+                 for period, waves in zip(plan._periods(lengths), plan.waves(part), strict=True))
 
 
 def _check(plan: Plan, given: Any, waves: Sequence[NDArray[np.float64]], vector: bool) -> None:

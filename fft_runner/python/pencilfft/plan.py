@@ -275,8 +275,8 @@ class Plan(_Queries):
         return _place_of(part, self._array(array), written, str(array), NEEDED_ALIGNMENT)
 
     def _ends(self, source: Any, first: str, target: Any, last: str) -> "_Ends":
-        return _ends_of(source, self._array(first), target, self._array(last), (first, last), self._buffer_bytes,
-                        self._loses_input)
+        return _ends_of(source, self._array(first), self.empty(last) if target is None else target, self._array(last),
+                        (first, last), self._buffer_bytes, self._loses_input)
 
     @_collective
     def forward(self, source: Array, target: Array | None = None, norm: str = "none") -> Array:
@@ -468,21 +468,37 @@ class Plan(_Queries):
         _call("transpose", self._alive(), *self._agreed("transpose", arguments, lambda ready: f" {ready[:2]}"))
 
     @_collective
-    def halo(self, array: str | int, low: int | Sequence[int], high: int | Sequence[int] | None = None) -> "Halo":
+    def group(self, exchange: str) -> "Comm":
+        """Return a new communicator of the ranks with which this rank does an exchange, such as its row, in their order. The
+        caller frees it. Collective.
+        """
+        from mpi4py import MPI
+
+        number = self._agreed("group", partial(self._number, exchange), lambda e: f" {e}")
+        comm = MPI.Comm.f2py(_asked("group_fortran", self._alive(), number))
+        comm.Set_errhandler(MPI.ERRORS_RETURN)
+        return comm
+
+    @_collective
+    def halo(self, array: str | int, low: int | Sequence[int], high: int | Sequence[int] | None = None,
+             walls: str = "") -> "Halo":
         """Return the halo of an array, which outlives the plan. Collective.
 
         Parameters
         ----------
         array : its name
-            An array with a single part; a halved spectrum takes no halo along z.
+            An array with a single part; a halved spectrum takes no halo along z without walls.
         low : int, or an int for each axis
             Planes below the part of every rank along x, y and z, each from 0 to the array's extent.
         high : the same, optional
             Planes above the part, equal to `low` by default.
+        walls : str, optional
+            Axes along which the array is not periodic, such as ``x`` or ``yz``: elements of the halo behind a wall keep
+            their values in `Halo.exchange`, and do not count in `Halo.accumulate`.
 
         Raises
         ------
         PencilfftError
             On all ranks, with the reason.
         """
-        return Halo(self, array, low, low if high is None else high)
+        return Halo(self, array, low, low if high is None else high, walls)

@@ -5,7 +5,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pencilfft.boxes import Array, _Array, _check_form, _Form, _laid, _made, _piece_of
+from pencilfft.arrays import PlanArray, _knowing
+from pencilfft.boxes import (
+    WALLS,
+    Array,
+    Lengths,
+    _Array,
+    _check_form,
+    _check_is_array,
+    _Form,
+    _laid,
+    _made,
+    _Piece,
+    _piece_of,
+)
 from pencilfft.errors import FORWARD, PencilfftError, _direction, _integer, _known
 from pencilfft.header import numbers
 from pencilfft.library import _asked, _call, _function, _Handled, _names, _sent, _text_of, names
@@ -98,10 +111,13 @@ class _Queries(_Handled):
 
     def part_of(self, array: str | int, rank: int, i: int = 0) -> tuple[slice, ...]:
         """Return the slices of part `i` of any rank, as `part_mine` does for the calling rank. Local."""
+        return self._piece(array, rank, i).at
+
+    def _piece(self, array: str | int, rank: int, i: int) -> _Piece:
         number = _known(self._array_numbers, array)
         form = _asked("format_of", self._alive(), number)
         which = (number, _integer(rank, "rank", 32), _integer(i, "i", 32))
-        return _piece_of(_asked("part_of", self._alive(), *which), form, self._form).at
+        return _piece_of(_asked("part_of", self._alive(), *which), form, self._form)
 
     @property
     def bricks(self) -> tuple[int, int, int]:
@@ -216,8 +232,32 @@ class _Queries(_Handled):
         tuple of str and int
             ``none``, ``dft``, ``r2c``, ``cosine`` or ``sine``, and for the last two the number, 1 to 4; else 0.
         """
-        line = _asked("line_of", self._alive(), _known({n: n for n in range(len(self._extents))}, axis))
+        line = self._line(axis)
         return LINE_KINDS[line.kind], line.number
+
+    def _line(self, axis: int) -> Any:
+        return _asked("line_of", self._alive(), _known({n: n for n in range(len(self._extents))}, axis))
+
+    def _periods(self, lengths: Lengths) -> list[float]:
+        """Return the length of each axis over which a wave of `waves` is one: of the n steps of the axis."""
+        try:
+            given = np.broadcast_to(np.asarray(lengths, float), (len(self._extents),))
+        except (TypeError, ValueError):
+            given = np.zeros(1)
+        if not (np.isfinite(given).all() and (given > 0).all()):
+            raise PencilfftError(f"lengths are {lengths}; give one positive number, or one for each axis")
+        kinds = [self.line_of(axis) for axis in range(len(given))]
+        return [float(length) * n / (n + WALLS[kind] if number == 1 else n)
+                for length, n, (kind, number) in zip(given, self._extents, kinds, strict=True)]
+
+    def _points(self, lengths: Lengths) -> list[np.ndarray[Any, np.dtype[np.float64]]]:
+        """Return the positions of all points of the input along each axis."""
+        found = []
+        for axis, period in enumerate(self._periods(lengths)):
+            line, (kind, number) = self._line(axis), self.line_of(axis)
+            first = 0.5 if number in (2, 4) else 1.0 if kind == "sine" else 0.0
+            found.append((first + np.arange(line.points)) * (period / line.points))
+        return found
 
     def exchange_chosen(self, exchange: str) -> str:
         """Return the algorithm of an exchange of `exchanges`: the given algorithm, or the choice of ``auto``. Local."""
@@ -241,13 +281,13 @@ class _Queries(_Handled):
         ``pencilfft_waves`` in pencilfft.h for cosines and sines; 0 if an axis is not transformed. A grid with step h has
         the wavenumbers ``2 pi waves / (n h)``.
         """
-        def of(axis: int, index: int) -> float:
-            return float(_asked("waves", self._alive(), axis, c_int64(index)))
-
         output = _known(dict(enumerate(self._array("output").parts)), i)
         behind = [[0.]] * (len(output.shape) - len(output.box) if self._form.interleaved else 0)
-        return np.ix_(*([of(axis, index) for index in range(mine.start, mine.stop)]
-                        for axis, mine in enumerate(output.box)), *behind)[:self._form.axes]
+        return np.ix_(*self._waves(output.box), *behind)[:self._form.axes]
+
+    def _waves(self, box: tuple[slice, ...]) -> list[list[float]]:
+        return [[float(_asked("waves", self._alive(), axis, c_int64(index)))
+                 for index in range(mine.start, mine.stop)] for axis, mine in enumerate(box)]
 
     @property
     def scale(self) -> float:
@@ -265,14 +305,27 @@ class _Queries(_Handled):
         self._alive()
         return self._buffer_bytes
 
-    def empty(self, array: str | int) -> Array:
+    def empty(self, array: str | int) -> PlanArray:
         """Return an unfilled array for the calling rank's part, aligned to 64 bytes, of `buffer_bytes`. Local.
 
         From 2 MB on the array begins at a large page, and Linux is asked for such pages.
         """
-        return _made(self.buffer_bytes, self._array(array))
+        return _knowing(_made(self.buffer_bytes, self._array(array)), self, array)
 
-    def view(self, part: Array, array: str | int) -> Array:
+    def array(self, values: Array, array: str | int) -> PlanArray:
+        """Return a view of values that knows it is this rank's part of an array, without or with components. Local.
+
+        Raises
+        ------
+        PencilfftError
+            If the extents along x, y and z are not those of the part.
+        """
+        _check_is_array(values)
+        found = _knowing(values, self, array)
+        found._known_plan()
+        return found
+
+    def view(self, part: Array, array: str | int) -> PlanArray:
         """Return the same memory as another array, for transforms in place. Local.
 
         Raises
@@ -280,4 +333,4 @@ class _Queries(_Handled):
         PencilfftError
             If less memory than that of the other array lies behind `part`.
         """
-        return _laid(part, 0, self._array(array))
+        return _knowing(_laid(part, 0, self._array(array)), self, array)

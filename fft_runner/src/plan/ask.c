@@ -157,6 +157,24 @@ const char *pencilfft_exchange_stage(pencilfft_plan plan, int e)
     return pf_is_exchange(plan, e) ? plan->layout.geometry.decomposition->exchange[e].name : NULL;
 }
 
+int pencilfft_group(pencilfft_plan plan, int exchange, MPI_Comm *group)
+{
+    if (!plan)
+        return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_group: null plan");
+    int status = pf_usable(plan->all, "pencilfft_group");
+    if (status)
+        return status;
+    if (!group || !pf_is_exchange(plan, exchange))
+        status = pf_fail(PENCILFFT_BAD_CALL, "pencilfft_group: null result, or no exchange %d; the plan has 0 to %d",
+                         exchange, plan->layout.exchanges - 1);
+    status = pf_same_directed_call(plan->all, plan->rank, plan->checks_calls, status, "pencilfft_group", 0, exchange, false);
+    if ((status = pf_agree(status, plan->all)))
+        return status;
+    PF_MPI(MPI_Comm_dup(plan->layout.group[exchange], group));
+    PF_MPI(MPI_Comm_set_errhandler(*group, MPI_ERRORS_ARE_FATAL));
+    return PENCILFFT_OK;
+}
+
 /* A function that lists the names of a table. */
 #define NAMES(function, table)             \
     const char *function(int i)            \

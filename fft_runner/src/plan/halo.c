@@ -2,6 +2,7 @@
  * Idea:  a halo takes the boxes of all ranks from the plan when it is made, and does not need the plan after that.
  * Cost:  making a halo: the boxes of all ranks, and two small all-reduces. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "exchange/neighbours.h"
 #include "plan/plan.h"
@@ -27,22 +28,39 @@ static bool is_halved(const struct pencilfft_plan_s *plan, int array)
            plan->layout.transform.modes[2] != plan->layout.transform.n[2];
 }
 
-static int check_width(const struct pencilfft_plan_s *plan, int array, int axis, int64_t n, int64_t width, const char *side)
+/* The halo ends at the walls. */
+static bool has_walls(const char *walls, int axis)
+{
+    return walls && strchr(walls, 'x' + axis);
+}
+
+static int check_walls(const struct pencilfft_plan_s *plan, const char *walls)
+{
+    const char *letters = plan->layout.geometry.axes && plan->layout.geometry.axes->dimensions == 2 ? "xy" : "xyz";
+    for (const char *at = walls ? walls : ""; *at; at++)
+        if (!strchr(letters, *at) || strchr(at + 1, *at))
+            return pf_fail(PENCILFFT_UNKNOWN_NAME,
+                           "walls '%.60s' of a halo are not understood; give letters of %s, each once", walls, letters);
+    return PENCILFFT_OK;
+}
+
+static int check_width(const struct pencilfft_plan_s *plan, int array, int axis, int64_t n, int64_t width, const char *side,
+                       const char *walls)
 {
     int inside = pf_axis_inside(plan->layout.geometry.axes, axis);
     if (width < 0 || width > n)
         return pf_fail(PENCILFFT_BAD_SIZE, "a halo of %lld planes %s along %c, where the array has %lld; give 0 to %lld",
                        (long long)width, side, 'x' + axis, (long long)n, (long long)n);
-    if (width && inside == 2 && is_halved(plan, array))
+    if (width && inside == 2 && is_halved(plan, array) && !has_walls(walls, axis))
         return pf_fail(
             PENCILFFT_NOT_POSSIBLE,
             "a halo of %lld planes %s along %c of a spectrum of real numbers, which has %lld of %lld modes and is not "
-            "periodic there; give 0 along %c",
+            "periodic there; give 0 along %c, or walls",
             (long long)width, side, 'x' + axis, (long long)n, (long long)plan->layout.transform.n[2], 'x' + axis);
     return PENCILFFT_OK;
 }
 
-static int check_request(pencilfft_plan plan, int array, const int64_t low[3], const int64_t high[3],
+static int check_request(pencilfft_plan plan, int array, const int64_t low[3], const int64_t high[3], const char *walls,
                          pencilfft_format *format)
 {
     int parts, status = pencilfft_parts(plan, array, &parts);
@@ -56,21 +74,29 @@ static int check_request(pencilfft_plan plan, int array, const int64_t low[3], c
                        "under schedule %.200s array %d has %d parts, which have no halo; choose another array or schedule",
                        plan->chosen.schedule, array, parts);
     status = pencilfft_format_of(plan, array, format);
+    if (!status)
+        status = check_walls(plan, walls);
     for (int axis = 0; axis < 3 && !status; axis++) {
-        status = check_width(plan, array, axis, format->n[axis], low[axis], "below");
+        status = check_width(plan, array, axis, format->n[axis], low[axis], "below", walls);
         if (!status)
-            status = check_width(plan, array, axis, format->n[axis], high[axis], "above");
+            status = check_width(plan, array, axis, format->n[axis], high[axis], "above", walls);
     }
     return status;
 }
 
-static int same_everywhere(pencilfft_plan plan, int array, const int64_t low[3], const int64_t high[3])
+static int same_everywhere(pencilfft_plan plan, int array, const int64_t low[3], const int64_t high[3], const char *walls)
 {
     const struct pf_argument arguments[] = {
-        PF_ARGUMENT_NUMBER("array", array),     PF_ARGUMENT_NUMBER("low[0]", low[0]),
-        PF_ARGUMENT_NUMBER("low[1]", low[1]),   PF_ARGUMENT_NUMBER("low[2]", low[2]),
-        PF_ARGUMENT_NUMBER("high[0]", high[0]), PF_ARGUMENT_NUMBER("high[1]", high[1]),
+        PF_ARGUMENT_NUMBER("array", array),
+        PF_ARGUMENT_NUMBER("low[0]", low[0]),
+        PF_ARGUMENT_NUMBER("low[1]", low[1]),
+        PF_ARGUMENT_NUMBER("low[2]", low[2]),
+        PF_ARGUMENT_NUMBER("high[0]", high[0]),
+        PF_ARGUMENT_NUMBER("high[1]", high[1]),
         PF_ARGUMENT_NUMBER("high[2]", high[2]),
+        PF_ARGUMENT_NUMBER("walls along x", has_walls(walls, 0)),
+        PF_ARGUMENT_NUMBER("walls along y", has_walls(walls, 1)),
+        PF_ARGUMENT_NUMBER("walls along z", has_walls(walls, 2)),
     };
     return pf_same_arguments("the arguments of pencilfft_halo_create", (int)(sizeof arguments / sizeof arguments[0]),
                              arguments, plan->all);
@@ -93,9 +119,12 @@ static int gather_boxes(pencilfft_plan plan, int array, pencilfft_box *boxes)
     return status;
 }
 
-static int make(pencilfft_plan plan, int array, const int64_t low[3], const int64_t high[3], const pencilfft_format *format,
-                struct pencilfft_halo_s *halo)
+static int make(pencilfft_plan plan, int array, const int64_t low[3], const int64_t high[3], const char *walls,
+                const pencilfft_format *format, struct pencilfft_halo_s *halo)
 {
+    int64_t period[3]; /* with walls beyond the reach of any halo */
+    for (int axis = 0; axis < 3; axis++)
+        period[axis] = format->n[axis] + (has_walls(walls, axis) ? low[axis] + high[axis] : 0);
     pencilfft_box *boxes = calloc((size_t)plan->ranks, sizeof *boxes);
     int status = pf_agree(gather_boxes(plan, array, boxes), plan->all);
     if (!status) {
@@ -111,7 +140,7 @@ static int make(pencilfft_plan plan, int array, const int64_t low[3], const int6
             .element_bytes = format->element_bytes,
             .real_bytes = format->real_bytes,
         };
-        pf_numbers_inside(plan->layout.geometry.axes, format->n, request.n);
+        pf_numbers_inside(plan->layout.geometry.axes, period, request.n);
         pf_numbers_inside(plan->layout.geometry.axes, low, request.low);
         pf_numbers_inside(plan->layout.geometry.axes, high, request.high);
         halo->interleaved = plan->request.interleaved ? format->fields : 1;
@@ -133,7 +162,7 @@ static int make(pencilfft_plan plan, int array, const int64_t low[3], const int6
     return status;
 }
 
-int pf_halo_create(pencilfft_plan plan, int given, int array, const int64_t low[3], const int64_t high[3],
+int pf_halo_create(pencilfft_plan plan, int given, int array, const int64_t low[3], const int64_t high[3], const char *walls,
                    pencilfft_halo *halo)
 {
     pencilfft_format format;
@@ -149,21 +178,21 @@ int pf_halo_create(pencilfft_plan plan, int given, int array, const int64_t low[
     if (status)
         return status;
     if (!(status = given))
-        status = halo ? check_request(plan, array, low, high, &format)
+        status = halo ? check_request(plan, array, low, high, walls, &format)
                       : pf_fail(PENCILFFT_BAD_CALL, "pencilfft_halo_create: null result");
     if (!status && (made = calloc(1, sizeof *made)))
         made->lengths = calloc(LENGTHS * (size_t)plan->ranks, sizeof *made->lengths);
     if (!status && (!made || !made->lengths))
         status = pf_fail(PENCILFFT_NO_MEMORY, "no memory for a halo");
     if (!(status = pf_agree(status, plan->all)))
-        status = same_everywhere(plan, array, low, high);
+        status = same_everywhere(plan, array, low, high, walls);
     if (!status) {
         made->rank = plan->rank;
         made->ranks = plan->ranks;
         made->fields = plan->request.fields;
         made->axes = plan->layout.geometry.axes;
         made->checks_calls = plan->checks_calls;
-        status = make(plan, array, low, high, &format, made);
+        status = make(plan, array, low, high, walls, &format, made);
     }
     if (status && made)
         free(made->lengths);
@@ -176,7 +205,13 @@ int pf_halo_create(pencilfft_plan plan, int given, int array, const int64_t low[
 
 int pencilfft_halo_create(pencilfft_plan plan, int array, const int64_t low[3], const int64_t high[3], pencilfft_halo *halo)
 {
-    return pf_halo_create(plan, PENCILFFT_OK, array, low, high, halo);
+    return pf_halo_create(plan, PENCILFFT_OK, array, low, high, NULL, halo);
+}
+
+int pencilfft_halo_create_walls(pencilfft_plan plan, int array, const int64_t low[3], const int64_t high[3],
+                                const char *walls, pencilfft_halo *halo)
+{
+    return pf_halo_create(plan, PENCILFFT_OK, array, low, high, walls, halo);
 }
 
 MPI_Comm pf_halo_comm(pencilfft_halo halo)

@@ -14,7 +14,7 @@ extern const pencilfft_desc pf_desc_defaults;
 
 /* Halos, for the bindings. */
 
-/* pencilfft_halo_create() after checks of the caller, whose status is `given`. Collective. */
-int pf_halo_create(pencilfft_plan plan, int given, int array, const int64_t low[3], const int64_t high[3],
+/* pencilfft_halo_create_walls() after checks of the caller, whose status is `given`. Collective. */
+int pf_halo_create(pencilfft_plan plan, int given, int array, const int64_t low[3], const int64_t high[3], const char *walls,
                    pencilfft_halo *halo);
 MPI_Comm pf_halo_comm(pencilfft_halo halo);

@@ -75,6 +75,8 @@ def _as_dict(traffic: Traffic) -> dict[str, Any]:
             "pairs": traffic.total.bytes.nnz, "bytes_by_kind": dict(zip(KINDS, traffic.bytes_by_kind())),
             "outside_bytes": traffic.outside[0], "note": traffic.note,
             "phases": [{"name": phase.name, "times": phase.times, "seconds": phase.seconds,
+                        **({} if phase.computing is None else {"computing_s": phase.computing.tolist(),
+                                                               "waiting_s": phase.waiting.tolist()}),
                         "bytes": int(phase.pairs.bytes.sum()), "messages": int(phase.pairs.messages.sum())}
                        for phase in traffic.phases],
             "patterns": [{"kind": p.kind, "extents": p.extents, "periodic": p.periodic, "bytes": p.bytes, "text": str(p)}
@@ -87,6 +89,8 @@ def _summary(traffic: Traffic) -> Iterator[str]:
     time = f" in {traffic.seconds:.3g} s" if traffic.seconds is not None else ""
     if traffic.shared_cores and traffic.processor_seconds is not None:
         time += f" ({traffic.processor_seconds:.3g} s of processor time, {traffic.ranks_per_core:.3g} ranks on a core)"
+    if traffic.computing is not None:
+        time += f", {traffic.computing.mean():.3g} s outside of MPI (at most {traffic.computing.max():.3g} s)"
     messages, joined = int(pairs.messages.sum()), traffic.total.bytes.nnz
     yield (f"{counted(traffic.n_ranks, 'rank')}{time}: {amount(pairs.bytes.sum())} in {messages:,} "
            f"{plural('message', messages)}, {joined:,} {plural('pair', joined)} of ranks")
