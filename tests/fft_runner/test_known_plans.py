@@ -16,7 +16,7 @@ from tests.fft_runner.conftest import ENVIRONMENT, OPEN_MPI_OPTIONS, ROOT
 MPI = "Open MPI v4.1"
 KNOWN = Path(__file__).with_name("known_plans.txt")
 A_LINE, DIGITS = 20, 5  # a line's checksums, and their digits, of which 16 are printed
-PLANS = {1: 400, 2: 200, 3: 150, 4: 200, 6: 80}  #: by ranks; plans of a single rank have the most variants
+PLANS = {1: 200, 2: 100, 3: 80, 4: 100, 6: 40}  #: by ranks; plans of a single rank have the most variants
 AT_EACH_COMMIT = 0.5  #: of the plans; all with --slow
 
 

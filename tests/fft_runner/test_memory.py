@@ -41,7 +41,7 @@ def test_fftw_mpi_is_found_in_builds_with_sanitizers(programs, tmp_path):
 
 @pytest.mark.parametrize("ranks", [1, 2, 3])
 def test_plans_at_random_are_clean_under_sanitizers(sanitized_plans, ranks):
-    """Run another sample of every commit: transforms, halos, lines. MPI leaks memory; the library frees all its memory."""
+    """Run another sample of every commit. MPI leaks memory; the library frees all its memory."""
     done = sanitized_plans(ranks, 0, 99, program="known_plans_test")
     check_clean(without_leaks(done))
     assert len(done.stdout.splitlines()) == 101
