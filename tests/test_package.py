@@ -14,6 +14,7 @@ import pytest
 
 import pencilmap
 from tests.documents import ROOT, commands
+from tests.fft_runner.test_install import sizes_of_the_release
 from tests.modules import needs_module
 from tests.patience import patience
 
@@ -144,7 +145,9 @@ def binding(tmp_path_factory):
 
 @pytest.mark.slow  # builds the library
 def test_the_distribution_of_the_binding_is_complete(binding):
-    assert {"__init__.py", "_together.py", "operators.py", "py.typed", "libpencilfft.so"} <= files(binding / "pencilfft")
+    assert {"__init__.py", "_together.py", "operators.py", "py.typed", "libpencilfft.so.1", "include/pencilfft.h",
+            "fortran/handles.h"} <= files(binding / "pencilfft")
+    assert sizes_of_the_release(binding / "pencilfft" / "libpencilfft.so.1")
     assert sorted(path.name for path in binding.iterdir() if not path.name.endswith(".dist-info")) == ["pencilfft"]
 
 
@@ -160,7 +163,7 @@ def test_the_distribution_of_the_binding_runs(binding, tmp_path):
     assert "poisson.py: " in out
     where = "import pencilfft; pencilfft.forget_wisdom(); print(pencilfft.library._library._name)"
     loaded = execute(sys.executable, "-c", where, cwd=tmp_path, env=env).strip()
-    assert loaded == str(binding / "pencilfft" / "libpencilfft.so")
+    assert loaded == str(binding / "pencilfft" / "libpencilfft.so.1")
 
 
 @pytest.mark.skipif("VERSION_CODENAME=bookworm" not in RELEASE, reason="this is not Debian 12, whose versions are named")
@@ -180,7 +183,7 @@ def between_marks(text):
 @pytest.mark.parametrize("file, pattern", [
     ("fft_runner/CMakeLists.txt", r"project\(pencilfft VERSION (\S+)"), ("CITATION.cff", r"^version: (\S+)"),
     ("fft_runner/include/pencilfft.h", r'#define PENCILFFT_VERSION "(.+)"'), ("CHANGELOG.md", r"^## \[(\d.*)\]"),
-    ("packaging/conda/recipe.yaml", r"^  version: (\S+)")])
+    ("packaging/conda/recipe.yaml", r"^  version: (\S+)"), ("packaging/debian/changelog", r"^pencilmap \((\S+)\)")])
 def test_all_parts_have_one_version(file, pattern):
     assert re.search(pattern, (ROOT / file).read_text("utf-8"), re.MULTILINE)[1] == pencilmap.__version__
 

@@ -174,11 +174,10 @@ def sizes_of_structures(prefix, folder):
     return {name: int(size) for name, size in (line.split() for line in execute(folder / "sizes").splitlines())}
 
 
-def test_programs_of_the_last_release_go_on_with_the_shared_library(prefix, tmp_path):
-    """abi.txt has the SONAME, the sizes of structures and the functions of the last release. If one of them must change, the
-    SONAME changes too (cmake/install.cmake); a release adds what is new.
+def sizes_of_the_release(library):
+    """Check that a library has the SONAME and the functions of the last release, in abi.txt, and return {structure: bytes}.
+    If one of them must change, the SONAME changes too (fft_runner/CMakeLists.txt); a release adds what is new.
     """
-    library = library_directory(prefix) / "libpencilfft.so"
     names = {line.split()[-1] for line in execute("nm", "-D", "--defined-only", library).splitlines()}
     assert names and all(name.startswith("pencilfft_") for name in names)
     soname, sizes, functions = "", {}, set()
@@ -192,6 +191,11 @@ def test_programs_of_the_last_release_go_on_with_the_shared_library(prefix, tmp_
             functions.add(first)
     assert f"[{soname}]" in execute("readelf", "-d", library)
     assert functions - names == set()
+    return sizes
+
+
+def test_programs_of_the_last_release_go_on_with_the_shared_library(prefix, tmp_path):
+    sizes = sizes_of_the_release(library_directory(prefix) / "libpencilfft.so")
     now = sizes_of_structures(prefix, tmp_path)
     assert now.keys() == sizes.keys()
     assert [name for name in sizes if now[name] < sizes[name] or (now[name] > sizes[name] and "desc" not in name)] == []
