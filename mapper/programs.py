@@ -55,14 +55,16 @@ class PlacedProgram:
 
     @property
     def advice(self) -> str:
-        """One sentence on how much a placement can help: the time of the links against the run time, if both are known.
+        """One sentence on how much a placement can help: the predicted times, or the links against the run time.
 
-        If ranks shared cores in the traced run, their processor time and the time of the links take the place of its run
-        time.
+        Without the computing of the ranks, their processor time and the time of the links take the place of the run time if
+        they shared cores.
         """
         first, (_, best) = self.predictions[0], self.best
         if first.link_bytes == 0:
             return "placement cannot help: no message uses a link"
+        if first.time_s and first.link_s is not None:
+            return self._in_seconds(first, best)
         run_s, of = self.traffic.seconds, "that the traced program ran"
         if self.traffic.shared_cores:  # their wall time says little, and their processor time lacks the waiting for links
             computing = self.traffic.processor_seconds
@@ -74,7 +76,7 @@ class PlacedProgram:
             if share < LITTLE:
                 return (f"placement can hardly help: the links need {first.link_s:.3g} s of the {run_s:.3g} s {of} "
                         f"({share:.1%})")
-            saves = (f"{best.placement} saves {first.link_s - (best.link_s or 0.0):.3g} s of them"
+            saves = (f"{best.placement} saves at most {first.link_s - (best.link_s or 0.0):.3g} s"
                      if best.link_bytes < first.link_bytes else "no better placement than the launch order was found")
             if share > 1:  # it ran on another network, or the network is not that of the job
                 return (f"the links need {first.link_s:.3g} s, more than the {run_s:.3g} s that the program ran where "
@@ -87,6 +89,22 @@ class PlacedProgram:
                    if self.traffic.shared_cores else
                    "the traffic file has no run time; pencilmap trace writes files that have it")
         return f"whether the program gets faster is open: {missing}"
+
+    @staticmethod
+    def _in_seconds(first: ProgramPrediction, best: ProgramPrediction) -> str:
+        """Say the predicted times; a best placement without computing computes as the launch order."""
+        whole, least, links, after = first.time_s or 0.0, first.least_s or 0.0, first.link_s or 0.0, best.link_s or 0.0
+        if links < LITTLE * whole:
+            return (f"placement can hardly help: of {whole:.3g} s (predicted), the ranks compute for {whole - links:.3g} s, "
+                    f"and the links need {links:.3g} s ({links / whole:.1%})")
+        said = f"the program takes {whole:.3g} s (predicted: computing {whole - links:.3g} s, links {links:.3g} s)"
+        if after < links:
+            said += f", with {best.placement} {best.time_s or whole - links + after:.3g} s"
+        bounds = [f"{s:.3g}" for s in (least, best.least_s) if s]
+        said += f"; if all overlaps, at least {' and '.join(dict.fromkeys(bounds))} s"
+        idle = [f"{phase.name or f'phase {i}'} ({phase.time_s:.3g} s)" for i, phase in enumerate(first.phases)
+                if phase.links_s < LITTLE * phase.time_s and phase.time_s >= LITTLE * whole]
+        return said + (f". Placement cannot help {', '.join(idle)}: computing takes most of it" if idle else "")
 
 
 def traffic_of(where: Question, path: str | PathLike[str]) -> Traffic:
@@ -133,6 +151,7 @@ def place_program(where: Question, traffic: Traffic, placements: tuple[str, ...]
     name = routing or default_routing(where.network)
     rule = routing_named(name, where.network)
     grid, bound = ProcessGrid(traffic.n_ranks, 1), kind_of(where.network).program_bound(where.site, traffic)
+    cost = where.costs.message_cost_s
     own, within = _own(where, traffic, name), search_of(effort, seed, seconds)
     mappings, least = [own], predict_program(own, traffic, name).link_bytes
     for text in placements:
@@ -143,7 +162,7 @@ def place_program(where: Question, traffic: Traffic, placements: tuple[str, ...]
             mappings.append(mapping)
     adaptive = within.budget > 0  # the rules of adaptive routers solve linear programs
     return PlacedProgram(traffic, tuple(mappings), tuple(
-        predict_program(m, traffic, routing, bound, adaptive) for m in mappings), within.cut_short)
+        predict_program(m, traffic, routing, bound, adaptive, cost) for m in mappings), within.cut_short)
 
 
 @dataclass(frozen=True)
@@ -253,7 +272,8 @@ def of_mapping(where: Question, traffic: Traffic, mapping: Mapping, routing: str
     """Return the launcher's order and a mapping, with predictions."""
     bound = kind_of(where.network).program_bound(where.site, traffic)
     mappings = _own(where, traffic, routing or default_routing(where.network)), mapping
-    return PlacedProgram(traffic, mappings, tuple(predict_program(m, traffic, routing, bound, True) for m in mappings))
+    return PlacedProgram(traffic, mappings, tuple(
+        predict_program(m, traffic, routing, bound, True, where.costs.message_cost_s) for m in mappings))
 
 
 def _own(where: Question, traffic: Traffic, routing: str) -> Mapping:

@@ -214,7 +214,7 @@ enum { PENCILFFT_OMP_THREADS = -1 };
 typedef enum { PENCILFFT_NORM_NONE, PENCILFFT_NORM_N, PENCILFFT_NORM_SQRT_N } pencilfft_norm;
 
 /* No decomposition has more exchanges, and no transform has more phases. */
-enum { PENCILFFT_MAX_EXCHANGES = 4, PENCILFFT_MAX_PHASES = 4 + 5 * PENCILFFT_MAX_EXCHANGES };
+enum { PENCILFFT_MAX_EXCHANGES = 4, PENCILFFT_MAX_PHASES = 24 }; /* 4, and 5 for each exchange */
 
 /* The work that a phase measures. */
 typedef enum {

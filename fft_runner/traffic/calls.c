@@ -3,7 +3,7 @@
  *
  * Idea:  no wrapper of Fortran is needed. The Fortran layers of Open MPI call PMPI_X, those of MPICH MPI_X or PMPI_X, with
  *        handles and constants of C. A thread counts only the outermost call, so neither the calls of a Fortran layer nor
- *        those that the MPI library makes itself are counted again. Calls that receive, probe or wait need no wrapper.
+ *        those that the MPI library makes itself are counted again. Calls that receive, probe or wait only stop the clock.
  * Rows:  calls_table.h has a row for each function. It is included once for counts of type int, and again for the large
  *        counts of MPI-4 (MPI_X_c). */
 #define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier): for pthread_getcpuclockid */
@@ -35,17 +35,23 @@
 
 static __thread int depth __attribute__((tls_model("initial-exec")));
 
+static __thread double left_s __attribute__((tls_model("initial-exec"))) = -1; /* of the thread of MPI_Init, else -1 */
+
 static bool enter(void)
 {
     bool counts = depth++ == 0 && traffic.active;
-    if (counts)
-        traffic_lock();
-    return counts;
+    if (!counts)
+        return false;
+    traffic_lock();
+    if (left_s >= 0 && traffic.counting)
+        window_computed(traffic_computing_seconds() - left_s);
+    return true;
 }
 
 static void leave(void)
 {
-    depth--;
+    if (--depth == 0 && left_s >= 0)
+        left_s = traffic_computing_seconds();
 }
 
 static const char library[] = "traffic";
@@ -116,13 +122,22 @@ static void keep(int status, const MPI_Request *request, struct list list)
     traffic_unlock();
 }
 
-/* A blocking collective of all ranks ends a window. */
-static void synchronised(MPI_Comm comm)
+/* A call that waits ends a window, a collective in which all ranks wait for all does so everywhere. */
+static void collective(MPI_Comm comm, bool all_wait)
 {
     traffic_lock();
-    const struct members *m = members_of(comm);
+    const struct members *m = all_wait ? members_of(comm) : NULL;
     if (m && !m->inter && m->size == traffic.ranks)
         window_synchronised();
+    else
+        window_waited(true);
+    traffic_unlock();
+}
+
+static void waited(void)
+{
+    traffic_lock();
+    window_waited(false);
     traffic_unlock();
 }
 
@@ -132,6 +147,7 @@ static void start_clocks(void)
 {
     if (pthread_getcpuclockid(pthread_self(), &traffic.processor))
         traffic.processor = CLOCK_PROCESS_CPUTIME_ID;
+    traffic.computing = traffic.ranks_per_core > 1 ? traffic.processor : CLOCK_MONOTONIC;
     clock_gettime(traffic.processor, &traffic.begin_processor);
     clock_gettime(CLOCK_MONOTONIC, &traffic.begin);
 }
@@ -159,6 +175,7 @@ static void begin(void)
     monitoring_counts(true);
     start_clocks();
     cut_begin();
+    left_s = 0;
     traffic.counting = traffic.active = true;
 }
 
@@ -173,9 +190,12 @@ static int begun(int status)
 
 static void end(void)
 {
-    if (traffic.active && depth == 1)
+    if (enter()) {
+        traffic_unlock();
         traffic_write();
+    }
     traffic.active = false;
+    left_s = -1;
 }
 
 static void control(int level)
@@ -184,10 +204,12 @@ static void control(int level)
         leave();
         return;
     }
-    if (level >= 2)
+    if (level >= 2) {
         window_level(level);
-    else
+    } else {
+        window_passes();
         traffic.counting = level != 0;
+    }
     traffic_unlock();
     leave();
 }
@@ -197,7 +219,6 @@ static void control(int level)
     int MPI##_Finalize(void)                        \
     {                                               \
         NEXT(MPI##_Finalize);                       \
-        depth++;                                    \
         end();                                      \
         int status = next();                        \
         leave();                                    \
@@ -235,6 +256,38 @@ SESSION(MPI)
 SESSION(PMPI)
 #endif
 
+/* ---- calls that wait ---------------------------------------------------------------------------------------------- */
+
+#define WAIT(name, parameters, arguments) WRAP(MPI_##name, parameters, arguments, waited(), )
+#define TIMED(name, parameters, arguments) WRAP(MPI_##name, parameters, arguments, (void)0, )
+WAIT(Wait, (MPI_Request * request, MPI_Status *state), (request, state))
+WAIT(Waitall, (int n, MPI_Request requests[], MPI_Status states[]), (n, requests, states))
+WAIT(Waitany, (int n, MPI_Request requests[], int *index, MPI_Status *state), (n, requests, index, state))
+WAIT(Waitsome, (int n, MPI_Request requests[], int *done, int indices[], MPI_Status states[]),
+     (n, requests, done, indices, states))
+TIMED(Test, (MPI_Request * request, int *flag, MPI_Status *state), (request, flag, state))
+TIMED(Testall, (int n, MPI_Request requests[], int *flag, MPI_Status states[]), (n, requests, flag, states))
+TIMED(Testany, (int n, MPI_Request requests[], int *index, int *flag, MPI_Status *state), (n, requests, index, flag, state))
+TIMED(Testsome, (int n, MPI_Request requests[], int *done, int indices[], MPI_Status states[]),
+      (n, requests, done, indices, states))
+WAIT(Probe, (int from, int tag, MPI_Comm comm, MPI_Status *state), (from, tag, comm, state))
+TIMED(Iprobe, (int from, int tag, MPI_Comm comm, int *flag, MPI_Status *state), (from, tag, comm, flag, state))
+WAIT(Mprobe, (int from, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *state), (from, tag, comm, message, state))
+TIMED(Improbe, (int from, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *state),
+      (from, tag, comm, flag, message, state))
+WAIT(Win_fence, (int assertion, MPI_Win window), (assertion, window))
+TIMED(Win_start, (MPI_Group group, int assertion, MPI_Win window), (group, assertion, window))
+TIMED(Win_complete, (MPI_Win window), (window))
+WAIT(Win_wait, (MPI_Win window), (window))
+TIMED(Win_lock, (int type, int rank, int assertion, MPI_Win window), (type, rank, assertion, window))
+WAIT(Win_unlock, (int rank, MPI_Win window), (rank, window))
+TIMED(Win_lock_all, (int assertion, MPI_Win window), (assertion, window))
+WAIT(Win_unlock_all, (MPI_Win window), (window))
+WAIT(Win_flush, (int rank, MPI_Win window), (rank, window))
+WAIT(Win_flush_all, (MPI_Win window), (window))
+TIMED(Comm_dup, (MPI_Comm comm, MPI_Comm *made), (comm, made))
+TIMED(Comm_split, (MPI_Comm comm, int color, int key, MPI_Comm *made), (comm, color, key, made))
+
 /* ---- requests --------------------------------------------------------------------------------------------------------- */
 
 WRAP(MPI_Start, (MPI_Request * request), (request), (void)0, request_start(*request);)
@@ -261,7 +314,7 @@ PERSISTENT(MPI_Psend_init,
 
 /* From point to point, to rank `to`. */
 #define SENT BODY(members_of(comm), count(m, POINT, to, BYTES(n, type), 1);)
-#define POINT_CALL(name, parameters, arguments) WRAP(JOIN(name, SUFFIX), parameters, arguments, (void)0, SENT)
+#define POINT_CALL(name, parameters, arguments, after) WRAP(JOIN(name, SUFFIX), parameters, arguments, after, SENT)
 #define SENDRECV_PARAMETERS                                                                          \
     const void *data, COUNT n, MPI_Datatype type, int to, int tag, void *received, COUNT n_received, \
         MPI_Datatype type_received, int from, int tag_received, MPI_Comm comm
@@ -270,11 +323,11 @@ PERSISTENT(MPI_Psend_init,
 #define REPLACE_ARGUMENTS data, n, type, to, tag, from, tag_received, comm
 #define SEND(name)                                                                                   \
     POINT_CALL(name, (const void *data, COUNT n, MPI_Datatype type, int to, int tag, MPI_Comm comm), \
-               (data, n, type, to, tag, comm))
+               (data, n, type, to, tag, comm), (void)0)
 #define STARTED_PARAMETERS \
     (const void *data, COUNT n, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *request)
 #define STARTED_ARGUMENTS (data, n, type, to, tag, comm, request)
-#define STARTED_SEND(name) POINT_CALL(name, STARTED_PARAMETERS, STARTED_ARGUMENTS)
+#define STARTED_SEND(name) POINT_CALL(name, STARTED_PARAMETERS, STARTED_ARGUMENTS, (void)0)
 #define PERSISTENT_SEND(name) PERSISTENT(JOIN(name, SUFFIX), STARTED_PARAMETERS, STARTED_ARGUMENTS, SENT)
 
 /* With a request behind the other arguments. */
@@ -334,8 +387,8 @@ PERSISTENT(MPI_Psend_init,
       const offset at_to[], const MPI_Datatype type_to[], MPI_Comm comm),                                            \
      (from, n, at, type, to, n_to, at_to, type_to, comm))
 
-#define ALL_WAIT synchronised(comm)
-#define NO_WAIT (void)0
+#define ALL_WAIT collective(comm, true)
+#define NO_WAIT collective(comm, false)
 #define TO_NEIGHBOURS(bytes)                                              \
     int neighbour_count, *neighbour = neighbours(comm, &neighbour_count); \
     for (int i = 0; i < neighbour_count; i++)                             \

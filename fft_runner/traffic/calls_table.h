@@ -1,5 +1,5 @@
-/* The functions of MPI that send, a row for each; calls.c has the macros, and includes the table for both types of
- * counts. */
+/* The functions of MPI that send or receive data, a row for each; calls.c has the macros, and includes the table for both
+ * types of counts. */
 
 /* ---- from point to point ---- */
 
@@ -15,12 +15,17 @@ PERSISTENT_SEND(MPI_Send_init)
 PERSISTENT_SEND(MPI_Ssend_init)
 PERSISTENT_SEND(MPI_Bsend_init)
 PERSISTENT_SEND(MPI_Rsend_init)
-POINT_CALL(MPI_Sendrecv, (SENDRECV_PARAMETERS, MPI_Status *state), (SENDRECV_ARGUMENTS, state))
-POINT_CALL(MPI_Sendrecv_replace, (REPLACE_PARAMETERS, MPI_Status *state), (REPLACE_ARGUMENTS, state))
+POINT_CALL(MPI_Sendrecv, (SENDRECV_PARAMETERS, MPI_Status *state), (SENDRECV_ARGUMENTS, state), waited())
+POINT_CALL(MPI_Sendrecv_replace, (REPLACE_PARAMETERS, MPI_Status *state), (REPLACE_ARGUMENTS, state), waited())
 #ifdef HAVE_PARTITIONED
-POINT_CALL(MPI_Isendrecv, (SENDRECV_PARAMETERS, MPI_Request *request), (SENDRECV_ARGUMENTS, request))
-POINT_CALL(MPI_Isendrecv_replace, (REPLACE_PARAMETERS, MPI_Request *request), (REPLACE_ARGUMENTS, request))
+POINT_CALL(MPI_Isendrecv, (SENDRECV_PARAMETERS, MPI_Request *request), (SENDRECV_ARGUMENTS, request), (void)0)
+POINT_CALL(MPI_Isendrecv_replace, (REPLACE_PARAMETERS, MPI_Request *request), (REPLACE_ARGUMENTS, request), (void)0)
 #endif
+
+WRAP(JOIN(MPI_Recv, SUFFIX), (void *data, COUNT n, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status *state),
+     (data, n, type, from, tag, comm, state), waited(), )
+WRAP(JOIN(MPI_Mrecv, SUFFIX), (void *data, COUNT n, MPI_Datatype type, MPI_Message *message, MPI_Status *state),
+     (data, n, type, message, state), waited(), )
 
 /* ---- one-sided: data go from the origin to the target, or back, or both ways ---- */
 

@@ -44,6 +44,8 @@ static void append(struct list *list, struct counted one)
 
 void count(const struct members *m, enum kind kind, int member, uint64_t bytes, uint64_t messages)
 {
+    if (!recorded)
+        window_sent();
     if (member < 0 || member >= m->size || !messages || m->world[member] == traffic.rank)
         return;
     struct counted one = {outside, bytes, messages};
@@ -122,6 +124,7 @@ void request_keep(MPI_Request request, struct list list)
 void request_start(MPI_Request request)
 {
     struct kept *found = places ? place(map, places, handle_of(request)) : NULL;
+    window_sent();
     for (size_t i = 0; found && i < found->list.used; i++)
         count_now(found->list.at[i]);
 }

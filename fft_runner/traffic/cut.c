@@ -120,7 +120,11 @@ static void put_file(void)
 {
     int kinds;
     const struct window_kind *kind = window_kinds(&kinds);
-    double seconds = traffic_seconds();
+    double seconds = traffic_seconds(), counted, computing;
+    window_passes();
+    counted = window_open()->seconds, computing = window_open()->computing;
+    for (int k = 0; k < kinds; k++)
+        counted += kind[k].seconds, computing += kind[k].computing;
     text("pencilmap traffic 1\nmpi ");
     text(version);
     number("\nranks ", traffic.ranks);
@@ -134,10 +138,13 @@ static void put_file(void)
         number(" ", (int64_t)traffic.outside_messages);
     }
     decimal("\nphase 0 times 1 seconds ", seconds);
+    number("\nrank ", traffic.rank);
+    decimal(" computing ", computing);
+    decimal(" waiting ", counted - computing);
     text("\n");
     for (int i = 0; i < communicators_count(); i++)
         put_members(i, communicator_at(i));
-    int64_t lines = put_pairs(window_open());
+    int64_t lines = put_pairs(&window_open()->pairs);
     for (int k = 0; k < kinds; k++)
         lines += put_pairs(&kind[k].pairs);
     number("end ", lines);

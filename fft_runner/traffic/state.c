@@ -43,6 +43,11 @@ double traffic_processor_seconds(void)
     return since(traffic.processor, &traffic.begin_processor);
 }
 
+double traffic_computing_seconds(void)
+{
+    return since(traffic.computing, traffic.computing == CLOCK_MONOTONIC ? &traffic.begin : &traffic.begin_processor);
+}
+
 void traffic_say(const char *text, ...)
 {
     char line[600];

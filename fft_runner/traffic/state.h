@@ -19,6 +19,7 @@ struct state {
     uint64_t outside_bytes, outside_messages; /* to processes that are not in this MPI_COMM_WORLD */
     struct timespec begin, begin_processor;
     clockid_t processor;   /* clock of the thread that has called MPI_Init */
+    clockid_t computing;   /* the same if ranks share cores, else the usual one, which is read without the kernel */
     double ranks_per_core; /* the most on a host; 0 if it is not known */
     int64_t run;           /* a number of this run, the same on all ranks */
     void (*late)(void); /* if given, ends the program by a signal that came while the lock was taken */
@@ -30,9 +31,10 @@ void traffic_lock(void);
 bool traffic_try_lock(void);
 void traffic_unlock(void);
 
-/* Since MPI_Init: seconds of the clock, and of a processor. */
+/* Since MPI_Init: seconds of the clock, of a processor, and of the clock for computing. */
 double traffic_seconds(void);
 double traffic_processor_seconds(void);
+double traffic_computing_seconds(void);
 void traffic_say(const char *text, ...) __attribute__((format(printf, 1, 2)));
 
 /* Mix the bits of a number, so that sums of mixed numbers tell sets apart. */

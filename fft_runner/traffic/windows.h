@@ -1,8 +1,9 @@
-/* Windows: what a rank sent between two collectives in which all ranks wait for each other, or two calls of MPI_Pcontrol.
+/* Windows: what a rank sent before it waited for others, between two calls that wait, or two of MPI_Pcontrol.
  *
  * Idea:  total bytes hide that exchanges follow one another. Windows in which a rank talks to the same partners in the same
  *        communicators are of one kind and are added up, so memory does not grow with time. The kinds of all windows are
- *        kept in order; at the end the ranks agree on phases: windows that are of one kind on every rank. */
+ *        kept in order; at the end the ranks agree on phases: windows that are of one kind on every rank. The windows up
+ *        to a collective in which all ranks wait for all are put together if the ranks have different numbers of them. */
 #pragma once
 
 #include <mpi.h>
@@ -49,36 +50,49 @@ void pairs_clear(struct pairs *pairs);
 void pairs_free(struct pairs *pairs);
 
 /* REST has the windows of further kinds, LATE the windows after the last that is kept in order. */
-enum { REST, LATE, MOST_KINDS = 128, MOST_WINDOWS = 1 << 20 };
+enum { REST, LATE, MOST_KINDS = 128, MOST_WINDOWS = 1 << 19 }; /* as many of both ends */
+enum { SYNCHRONISED = MOST_KINDS }; /* bit of a window in the sequence that all ranks end together */
 
 struct window_kind {
     uint64_t signature; /* equal for windows with the same partners */
     uint64_t windows;
-    double seconds;
+    double seconds, computing; /* of this rank: of the clock, and outside of MPI */
     struct pairs pairs;
 };
 
 void window_add(uint64_t key, uint64_t bytes, uint64_t messages);
 
-/* End the window, at a collective that ends it or at the end of the program. MPI_Pcontrol may have switched that off. */
+/* The window that is not ended: add time outside of MPI; add the time since its begin, or the last call, if that counts. */
+void window_computed(double seconds);
+void window_passes(void);
+
+/* End the window: at a collective in which all ranks wait for all; at another call that waits, if the rank has called for
+ * a message before, or always. MPI_Pcontrol may have switched these off. Last, at the end of the program. */
 void window_synchronised(void);
+void window_waited(bool always);
 void window_close(void);
+void window_sent(void);
 
 /* MPI_Pcontrol(level), level >= 2: what follows belongs to the phase of this level, and collectives end no more windows. */
 void window_level(int level);
 
 /* What the window that is not ended has so far. */
-const struct pairs *window_open(void);
+const struct window_kind *window_open(void);
 
 const struct window_kind *window_kinds(int *count);
 
-/* The kinds of the windows in order, for all but the LATE ones. */
+/* The kinds of the windows in order, for all but the LATE ones, with SYNCHRONISED. */
 const uint8_t *window_sequence(size_t *count);
+
+static inline int window_kind_of(uint8_t in_sequence)
+{
+    return in_sequence & (MOST_KINDS - 1);
+}
 
 /* The level of a kind, 0 without. */
 int window_kind_level(int kind);
 
-/* Phases: windows that are of one kind on every rank, as all ranks agree at the end. */
+/* Phases: windows that are of one kind on every rank, as all ranks agree at the end. Windows put together count as one. */
 enum { MOST_PHASES = 64 }; /* the last has what is left, if there are more */
 
 struct phases {
@@ -91,6 +105,9 @@ struct phases {
 
 /* Collective; return false without memory or if MPI fails, on this rank. */
 bool phases_agree(struct phases *phases, MPI_Comm comm);
+
+/* Seconds of this rank in a phase: of the clock, and outside of MPI. */
+struct window_kind phase_times(const struct phases *phases, int phase);
 
 /* The part of an amount of a kind that belongs to a phase with `own` of all its windows, `before` of which are in earlier
  * phases. The parts of all phases have the amount as sum. */

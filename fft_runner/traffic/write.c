@@ -70,7 +70,13 @@ static void put_pair(struct numbers *to, const struct phases *phases, int kind, 
     }
 }
 
-/* The number of communicators, the communicators, then WORDS numbers for each pair. */
+static uint64_t nanoseconds(double seconds)
+{
+    return seconds > 0 ? (uint64_t)(1e9 * seconds) : 0;
+}
+
+/* The number of communicators, the communicators, the time outside of MPI and inside in each phase, then WORDS numbers for
+ * each pair. */
 static struct numbers own_numbers(const struct phases *phases)
 {
     struct numbers to = {.at = NULL};
@@ -79,6 +85,11 @@ static struct numbers own_numbers(const struct phases *phases)
     put(&to, (uint64_t)communicators);
     for (int i = 0; i < communicators; i++)
         put_communicator(&to, communicator_at(i));
+    for (int phase = 0; phase < phases->count; phase++) {
+        struct window_kind times = phase_times(phases, phase);
+        put(&to, nanoseconds(times.computing));
+        put(&to, nanoseconds(times.seconds - times.computing));
+    }
     for (int k = 0; k < kinds; k++)
         for (size_t i = 0; i < kind[k].pairs.size; i++)
             if (kind[k].pairs.at[i].messages)
@@ -94,6 +105,7 @@ struct output {
     uint64_t lines;
     uint64_t *hashes; /* of the communicators in the file */
     size_t known, places;
+    int phases;
 };
 
 static bool output_open(struct output *o)
@@ -120,18 +132,15 @@ static void print_head(struct output *o, const struct phases *phases, const uint
         fprintf(o->file, "outside %llu %llu\n", (unsigned long long)outside[0], (unsigned long long)outside[1]);
     if (!phases->alike)
         fprintf(o->file, "# the ranks do not agree on windows, so there is one phase\n");
-    const struct window_kind *kind = window_kinds(&kinds);
+    window_kinds(&kinds);
+    o->phases = phases->count;
     for (int phase = 0; phase < phases->count; phase++) {
-        double within = 0;
         int level = 0;
-        for (int k = 0; k < kinds; k++) {
-            uint64_t windows = phases->of_kind[k][phase];
-            within += windows ? kind[k].seconds * (double)windows / (double)kind[k].windows : 0;
-            level = windows ? window_kind_level(k) : level;
-        }
+        for (int k = 0; k < kinds; k++)
+            level = phases->of_kind[k][phase] ? window_kind_level(k) : level;
         bool rest = phases->has_rest && phase == phases->count - 1;
-        fprintf(o->file, "phase %d times %llu seconds %.6f%s", phase, (unsigned long long)phases->windows[phase], within,
-                rest ? " rest" : "");
+        fprintf(o->file, "phase %d times %llu seconds %.6f%s", phase, (unsigned long long)phases->windows[phase],
+                phase_times(phases, phase).seconds, rest ? " rest" : "");
         fprintf(o->file, level && !rest ? " level %d\n" : "\n", level);
     }
     fprintf(o->file, "# phase communicator kind from to bytes messages; kinds: 0 point-to-point, 1 one-sided,"
@@ -200,7 +209,13 @@ static bool print_rank(struct output *o, int rank, const struct numbers *n)
             numbers[i] = number_in_file(o, at[0]);
         at += 7 + at[6] + (at[5] ? at[1] : 0);
     }
-    for (; at < end && done; at += WORDS)
+    for (int inside = 0; inside < 2 && done; inside++) {
+        fprintf(o->file, inside ? " waiting" : "rank %d computing", rank);
+        for (int phase = 0; phase < o->phases; phase++)
+            fprintf(o->file, " %.6f", 1e-9 * (double)at[2 * phase + inside]);
+        fprintf(o->file, inside ? "\n" : "");
+    }
+    for (at += 2 * o->phases; at < end && done; at += WORDS)
         print_pair(o, rank, at, numbers);
     free(numbers);
     return done;

@@ -7,13 +7,16 @@
     processor_seconds 0.4
     ranks_per_core 2.0
     phase 0 times 10 seconds 1.2
+    rank 0 computing 0.5 waiting 0.7
+    ...
     communicator 0 size 4 first 0 stride 1
     0 0 0 0 1 8000 10
     end 1
 
 The numbers of a pair are phase, communicator, kind, source, target, bytes and messages. Kinds are those of `KINDS`; a pair
 of kind 4 has communicator -1. `processor_seconds` and `ranks_per_core` may be missing; the last is 0 if it is not known. The
-last line counts the pairs, so that a file that was cut will be refused.
+lines `rank` have the seconds of each phase outside of MPI and inside; all or none are there. The last line counts the pairs,
+so that a file that was cut will be refused.
 
 A rank of a program that ended before MPI_Finalize writes the file FILE.rank-RANK, with its own messages alone and a line
 `cut RANK of RUN`, where RUN is the same number in the files of all ranks.
@@ -46,6 +49,7 @@ from pencilmap.model.traffic.program import (
 FIRST = "pencilmap traffic 1"
 MOST_PHASES = 1024
 _N, _T = r"([0-9]{1,9})", r"([0-9]{1,9}(?:\.[0-9]{1,9})?)"
+_TIMES = r"(?: [0-9]{1,9}\.[0-9]{1,9})+"
 _LINES = {
     "ranks": re.compile(rf"ranks {_N}"),
     "mpi": re.compile(r"mpi (.*)"),
@@ -55,6 +59,7 @@ _LINES = {
     "cut": re.compile(rf"cut {_N} of ([0-9]{{1,18}})"),
     "outside": re.compile(r"outside ([0-9]{1,18}) ([0-9]{1,18})"),
     "phase": re.compile(rf"phase {_N} times {_N} seconds {_T}( rest)?(?: level ([0-9]{{1,10}}))?"),
+    "rank": re.compile(rf"rank {_N} computing({_TIMES}) waiting({_TIMES})"),
     "communicator": re.compile(rf"communicator {_N} size {_N}(?: grid ([0-9x]{{1,200}}) periodic ([01,]{{1,40}}))?( inter)?"
                                rf"(?: first (-?[0-9]{{1,9}}) stride (-?[0-9]{{1,9}})| ranks ([-0-9,]+))"),
     "end": re.compile(r"end ([0-9]{1,12})"),
@@ -111,10 +116,14 @@ def _read(document: Document) -> Any:
     single: dict[str, Any] = {name: float(head[name][0][1][1]) if head[name] else None
                               for name in ("seconds", "processor_seconds", "ranks_per_core")}
     outside = (int(head["outside"][0][1][1]), int(head["outside"][0][1][2])) if head["outside"] else (0, 0)
-    traffic = Traffic(n_ranks, tuple(_phase(match, _rows(table, i), n_ranks) for i, (_, match) in enumerate(phases)),
+    cut = (int(head["cut"][0][1][1]), head["cut"][0][1][2]) if head["cut"] else None
+    times = _times(document, head["rank"], (2, len(phases), n_ranks), cut)
+    traffic = Traffic(n_ranks, tuple(_phase(match, _rows(table, i), n_ranks,
+                                            () if times is None else times[:, i])
+                                     for i, (_, match) in enumerate(phases)),
                       communicators, outside=outside, mpi=head["mpi"][0][1][1] if head["mpi"] else "",
                       **{**single, "ranks_per_core": single["ranks_per_core"] or None})
-    return traffic, (int(head["cut"][0][1][1]), head["cut"][0][1][2]) if head["cut"] else None
+    return traffic, cut
 
 
 def _of_all_ranks(document: Document, first: Traffic, rank: int, run: Any) -> Any:
@@ -153,8 +162,11 @@ def _together(parts: list[Traffic]) -> Traffic:
         rows.append(replace(pairs, communicator=np.array([*new, UNKNOWN], np.int64)[pairs.communicator]))
     most: dict[str, Any] = {name: max((getattr(part, name) or 0.0) for part in parts) or None
                             for name in ("seconds", "processor_seconds", "ranks_per_core")}
-    n = parts[0].n_ranks
-    return Traffic(n, (Phase(n, added(joined(rows)), seconds=most["seconds"]),), tuple(communicators), mpi=parts[0].mpi,
+    n, single = parts[0].n_ranks, [part.phases[0] for part in parts]
+    times = [] if any(part.computing is None for part in parts) else [
+        np.sum([getattr(phase, name) for phase in single], axis=0) for name in ("computing", "waiting")]
+    phase = Phase(n, added(joined(rows)), 1, most["seconds"], "", *times)
+    return Traffic(n, (phase,), tuple(communicators), mpi=parts[0].mpi,
                    outside=(sum(part.outside[0] for part in parts), sum(part.outside[1] for part in parts)), **most)
 
 
@@ -229,9 +241,26 @@ def _rows(table: Ints, phase: int) -> Pairs:
     return pairs_of(source, target, n_bytes, messages, kind, communicator)
 
 
-def _phase(match: re.Match[str], pairs: Pairs, n_ranks: int) -> Phase:
+def _times(document: Document, lines: list[tuple[int, re.Match[str]]], shape: tuple[int, ...], cut: Any) -> Any:
+    """Return the seconds outside of MPI and inside: float array, shape (2, phases, ranks), None if there are no lines."""
+    if not lines:
+        return None
+    times, ranks = np.zeros(shape), [cut[0]] if cut else range(shape[2])
+    if [int(match[1]) for _, match in lines] != list(ranks):
+        raise TrafficError(f"{document.label} line {lines[0][0]}: {len(lines)} lines of ranks; there is one for each of "
+                           f"{len(ranks)} in order, or none")
+    for number, match in lines:
+        for i in range(2):
+            words = match[2 + i].split()
+            if len(words) != shape[1]:
+                raise TrafficError(f"{document.label} line {number}: {len(words)} times of {shape[1]} phases")
+            times[i, :, int(match[1])] = words
+    return times
+
+
+def _phase(match: re.Match[str], pairs: Pairs, n_ranks: int, times: Any) -> Phase:
     name = "rest" if match[4] else f"level {match[5]}" if match[5] else ""
-    return Phase(n_ranks, pairs, int(match[2]), float(match[3]), name)
+    return Phase(n_ranks, pairs, int(match[2]), float(match[3]), name, *times)
 
 
 # ---- writing ---------------------------------------------------------------------------------------------------------
@@ -261,6 +290,10 @@ def text(traffic: Traffic) -> str:
         lines.append(f"outside {traffic.outside[0]} {traffic.outside[1]}")
     for i, phase in enumerate(traffic.phases):
         lines.append(" ".join([f"phase {i} times {phase.times} seconds {phase.seconds or 0:.6f}", *phase.name.split()]))
+    if traffic.computing is not None:
+        for rank, times in enumerate(np.array([(p.computing, p.waiting) for p in traffic.phases]).T):
+            computing, waiting = (" ".join(f"{seconds:.6f}" for seconds in row) for row in times)
+            lines.append(f"rank {rank} computing {computing} waiting {waiting}")
     lines += [_communicator_line(i, communicator) for i, communicator in enumerate(traffic.communicators)]
     for i, phase in enumerate(traffic.phases):
         lines += [f"{i} {' '.join(map(str, row))}" for row in zip(*(column.tolist() for column in phase.pairs.columns))]

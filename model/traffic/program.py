@@ -123,6 +123,9 @@ class Phase:
         How long all of them took, from the end of the phase before.
     name : str
         The level of MPI_Pcontrol, or a text.
+    computing, waiting : float array, optional
+        Shape (P,): seconds of each rank outside of MPI and inside, of all repetitions. With more ranks than cores those
+        outside are processor time.
     """
 
     n_ranks: int
@@ -130,6 +133,8 @@ class Phase:
     times: int = 1
     seconds: float | None = None
     name: str = ""
+    computing: Any = None
+    waiting: Any = None
 
     @cached_property
     def bytes(self) -> Any:
@@ -196,6 +201,12 @@ class Traffic:
     def shared_cores(self) -> bool:
         """Whether ranks waited for each other's cores, so that the run took longer than with a core for each."""
         return self.ranks_per_core is not None and self.ranks_per_core > 1
+
+    @property
+    def computing(self) -> Any:
+        """The computing of each rank in all phases, None if it is not known."""
+        each = [phase.computing for phase in self.phases]
+        return None if any(times is None for times in each) else np.sum(each, axis=0)
 
     @cached_property
     def pairs(self) -> Pairs:

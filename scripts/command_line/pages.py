@@ -80,12 +80,12 @@ FFT = click.option("--fft", "-n", metavar="SIZE", help="The transform: 512, 512x
 MOST_NAMES = 13  # characters of names in the heading of an option; longer lists are in the first line of its text
 
 
-class Name(click.Choice[str]):
+class Name(click.Choice):  # type: ignore[type-arg]  # which has no type in click 8.1
     """A name of a list; the error for an unknown name suggests the nearest name."""
 
-    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str | None:
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str | None:
         is_long = isinstance(param, click.Option) and len("|".join(self.choices)) > MOST_NAMES
-        return "NAME" if is_long else super().get_metavar(param, ctx)
+        return "NAME" if is_long else super().get_metavar(param, *([ctx] if ctx else []))  # click 8.1 gives no context
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         names = [str(choice) for choice in self.choices]
@@ -361,7 +361,7 @@ def _show_all(ctx: click.Context, param: click.Parameter, value: bool) -> None:
 
 
 def _write(command: Any, ctx: click.Context, formatter: click.HelpFormatter, all_options: bool) -> None:
-    arguments = [p.make_metavar(ctx) for p in command.params if isinstance(p, click.Argument)]
+    arguments = [piece for p in command.params if isinstance(p, click.Argument) for piece in p.get_usage_pieces(ctx)]
     formatter.write(f"Usage: {' '.join([ctx.command_path, '[OPTIONS]', *arguments])}\n\n")
     _paragraphs(formatter, command.help or "")
     shown = "" if all_options else examples(_name(ctx))

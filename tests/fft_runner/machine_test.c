@@ -1,6 +1,6 @@
 /* Where processes are, for each argument "TORUS;WHERE;ORDER;TASKS PER NODE;HOST/HOST/...", of which empty words are not
- * given; test_units.py has the answers. A WHERE of ? is auto, which may assume; without hosts, the torus alone. Prints a line
- * for each: the torus as understood; source and launch order; place and slot of each process; or "; refused: " and the
+ * given; test_units.py has the answers. A WHERE of ? is auto, which may assume; without hosts, the torus alone. Prints for
+ * each a line: the torus as understood; source and launch order; place and slot of each process; or "; refused: " and the
  * message. No MPI is started. */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -160,10 +160,8 @@ static bool remap_is_wrong(const struct problem *p, int remap, const pencilfft_d
 static bool exchange_is_wrong(const struct problem *p, int e, const pencilfft_desc *desc, const int64_t *bytes)
 {
     static const char *const straight[] = {"alltoall", "alltoallv", "alltoallw", "p2p", "persistent", "put"};
-    struct plan_texts texts;
-    const pencilfft_desc inside = plan_inside(desc, &texts);
-    const int64_t n[2][3] = {{plan_extent(&inside, 0), plan_extent(&inside, 1), plan_extent(&inside, 2)},
-                             {plan_extent(&inside, 0), inside.ny, plan_extent(&inside, 2)}};
+    const int64_t n[2][3] = {{plan_extent(desc, 0), plan_extent(desc, 1), plan_extent(desc, 2)},
+                             {plan_extent(desc, 0), desc->ny, plan_extent(desc, 2)}};
     const char *name = pencilfft_exchange_chosen(p->plan, e);
     int array[2] = {e, PENCILFFT_BEFORE + e + 1}, backward = p->direction == PENCILFFT_BACKWARD, parts;
     bool wrong = false, is_straight = false;
@@ -176,7 +174,7 @@ static bool exchange_is_wrong(const struct problem *p, int e, const pencilfft_de
     for (int after = 0; after < 2; after++) {
         wrong |= pencilfft_format_of(p->plan, array[after], &format) != PENCILFFT_OK;
         for (int axis = 0; axis < 3; axis++)
-            wrong |= format.n[plan_axis_outside(desc, axis)] != n[e][axis];
+            wrong |= format.n[axis] != n[e][axis];
     }
     wrong |= pencilfft_box_mine(p->plan, array[backward], &mine) != PENCILFFT_OK;
     for (int j = 0; j < check->ranks && is_straight && !wrong; j++) {

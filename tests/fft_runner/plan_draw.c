@@ -204,28 +204,6 @@ static void draw_padding(struct dice *dice, pencilfft_desc *d)
         d->padded_nx = d->padded_ny = d->padded_nz = 0;
 }
 
-/* Half of the plans have another order. Most plans of two dimensions have a grid that they can have. */
-static void draw_order(struct dice *dice, int ranks, struct drawn_plan *drawn)
-{
-    pencilfft_desc *d = &drawn->plan.desc;
-    int a = 1 + (int)below(dice, ranks);
-    if (one_in(dice, 2))
-        return;
-    plan_turn(d, any_name(dice, pencilfft_order_name), &drawn->turned);
-    if (!plan_is_flat(d))
-        return;
-    if (!strncmp(d->decomposition, "slab", 4) && !one_in(dice, 8))
-        d->decomposition = "pencil";
-    if (!strncmp(d->decomposition, "brick:", 6)) {
-        a = (ranks % a) ? 1 : a;
-        sprintf(drawn->decomposition, "brick:%dx%d", a, ranks / a);
-    }
-    if (one_in(dice, 8))
-        return;
-    d->R = ranks;
-    d->C = 1;
-}
-
 /* ---- words ------------------------------------------------------------------------------------------------------ */
 
 /* Ranks go round the nodes. */
@@ -241,7 +219,7 @@ static void set_node(int rank, struct drawn_plan *drawn)
     drawn->plan.desc.node = drawn->node;
 }
 
-/* The input has the points of padded lines; the output is halved along the first axis of the order. */
+/* The input has the points of padded lines; the output may be halved along z. */
 static void set_boxes(const struct plan_check *check, struct drawn_plan *drawn)
 {
     enum { MOST_RANKS = 64 };
@@ -250,11 +228,11 @@ static void set_boxes(const struct plan_check *check, struct drawn_plan *drawn)
     if (!drawn->boxes || check->ranks > MOST_RANKS)
         return;
     for (int end = 0; end < 2; end++) {
-        pencilfft_box whole = {.extent = {d->nx, d->ny, d->nz ? d->nz : 1}};
-        for (int axis = 0; axis < (plan_is_flat(d) ? 2 : 3); axis++)
+        pencilfft_box whole = {.extent = {d->nx, d->ny, d->nz}};
+        for (int axis = 0; axis < 3; axis++)
             if (end == 0)
                 whole.extent[axis] = plan_points(d, axis);
-            else if (type_is_halved(d->type) && axis == plan_axis_outside(d, 2))
+            else if (type_is_halved(d->type) && axis == 2)
                 whole.extent[axis] = whole.extent[axis] / 2 + 1;
         uint64_t thrown = drawn->boxes * 1000 + (uint64_t)end * 500;
         boxes_cut(&thrown, whole, 0, check->ranks, boxes);
@@ -297,7 +275,6 @@ static void set_name(struct plan_case *plan, uint64_t boxes)
     add_text(plan->name, "skip", d->skip);
     add_text(plan->name, "precision", d->precision);
     add_text(plan->name, "exchange_precision", d->exchange_precision);
-    add_text(plan->name, "order", d->order);
     add_text(plan->name, "layout", d->layout);
     add_text(plan->name, "exchange", d->exchange);
     add_text(plan->name, "schedule", d->schedule);
@@ -376,7 +353,6 @@ static void draw(struct dice *dice, int ranks, struct drawn_plan *drawn)
     draw_padding(dice, d);
     d->nonblocking = one_in(dice, 3);
     d->exchange_precision = one_in(dice, 3) ? any_name(dice, pencilfft_precision_name) : NULL;
-    draw_order(dice, ranks, drawn);
     d->caller_work = one_in(dice, 4);
     d->interleaved = one_in(dice, 2);
 }

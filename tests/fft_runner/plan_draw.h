@@ -12,7 +12,6 @@ struct drawn_plan {
     struct plan_case plan; /* its name is the words */
     char decomposition[PLAN_TEXT_SIZE], schedule[PLAN_TEXT_SIZE], type[24], kinds[16], skip[4], torus[32],
         node[32]; /* memory of the descriptor's texts */
-    struct plan_texts turned;
     uint64_t boxes; /* a seed of input and output boxes; 0: none */
     pencilfft_box box[2];
 };

@@ -165,24 +165,19 @@ enum { MOST_THREADS = 1024 };
 enum { MOST_THREADS = 1 };
 #endif
 
-/* Whether a reason of refusal applies; with a message, whether that is one of them. The reasons are those of order zyx. */
-static bool refused(const pencilfft_desc *desc, const char *absent, int status, const char *message)
+/* Whether a reason of refusal applies; with a message, whether that is one of them. */
+static bool refused(const pencilfft_desc *d, const char *absent, int status, const char *message)
 {
-    struct plan_texts texts;
-    const pencilfft_desc inside = plan_inside(desc, &texts), *d = &inside;
-    bool flat = plan_is_flat(d), slab = !strcmp(d->decomposition, "slab"), alone = !exchange_runs_beside(d->exchange);
-    bool two_way = is_schedule(d, "two-way"), third = !strcmp(d->type, "chebyshev") || !strcmp(d->type, "empty");
+    bool slab = !strcmp(d->decomposition, "slab"), alone = !exchange_runs_beside(d->exchange);
+    bool two_way = is_schedule(d, "two-way");
     bool open = !d->schedule || is_schedule(d, "auto"); /* an open choice leaves out impossible values */
     bool more = d->exchange_precision && !strcmp(d->exchange_precision, "double") && !strcmp(d->precision, "single");
-    bool one_order = strcmp(d->decomposition, "pencil") || flat;
+    bool one_order = strcmp(d->decomposition, "pencil");
     const struct {
         bool applies;
         int status;
         const char *message;
     } reasons[] = {
-        {flat && slab, PENCILFFT_NOT_POSSIBLE, "is for three dimensions"},
-        {flat && d->C > 1, PENCILFFT_BAD_GRID, "of which one is divided at a time"},
-        {flat && third, PENCILFFT_NOT_POSSIBLE, "is for a third axis"},
         {list_has(d, 0, "r2c") || list_has(d, 1, "r2c"), PENCILFFT_NOT_POSSIBLE, " has r2c along "},
         {slab && d->R > 1, PENCILFFT_BAD_GRID, "slab has a grid of one number"},
         {cosine_of_one_point(d), PENCILFFT_BAD_SIZE, "a cosine transform of kind I needs at least 2 points"},
@@ -224,100 +219,4 @@ bool plan_refused_rightly(const pencilfft_desc *desc, int ranks, const char *abs
             return true;
     }
     return desc->R && refused(desc, absent, status, message);
-}
-
-/* ---- the order of the axes ---------------------------------------------------------------------------------------- */
-
-bool plan_is_flat(const pencilfft_desc *d)
-{
-    return strlen(d->order) == 2;
-}
-
-int plan_axis_outside(const pencilfft_desc *d, int inside)
-{
-    return plan_is_flat(d) && inside == 0 ? 2 : d->order[2 - inside] - 'x';
-}
-
-/* to[i] is the axis of the result with the name of axis i. */
-static void rename_axes(pencilfft_desc *d, const int to[3], struct plan_texts *texts)
-{
-    const int64_t n[3] = {d->nx, d->ny, d->nz}, padded[3] = {d->padded_nx, d->padded_ny, d->padded_nz};
-    int64_t *new_n[3] = {&d->nx, &d->ny, &d->nz}, *new_padded[3] = {&d->padded_nx, &d->padded_ny, &d->padded_nz};
-    const char *last = d->schedule ? strrchr(d->schedule, ':') : NULL;
-    for (int axis = 0; axis < 3; axis++) {
-        *new_n[to[axis]] = n[axis];
-        *new_padded[to[axis]] = padded[axis];
-    }
-    if (last && last[1] >= 'x' && last[1] <= 'z') {
-        snprintf(texts->schedule, sizeof texts->schedule, "%.*s%c", (int)(last + 1 - d->schedule), d->schedule,
-                 'x' + to[last[1] - 'x']);
-        d->schedule = texts->schedule;
-    }
-    if (d->skip) {
-        char letters[8] = "";
-        for (int i = 0; d->skip[i] && i < 3; i++)
-            letters[i] = (char)('x' + to[d->skip[i] - 'x']);
-        strcpy(texts->skip, letters);
-        d->skip = texts->skip;
-    }
-}
-
-/* Axis i of the result has the word of axis from[i], or the usual one. */
-static const char *turn_words(const char *text, const char *usual, const int from[3], int axes, char to[24])
-{
-    char word[3][8];
-    read_words(text, usual, word);
-    for (int axis = 0, used = 0; axis < axes; axis++)
-        used += snprintf(to + used, 24 - (size_t)used, "%s%.7s", axis ? "," : "", word[from[axis]]);
-    return to;
-}
-
-/* Kinds and types that are lists. */
-static void turn_kinds(pencilfft_desc *d, const int from[3], int axes, struct plan_texts *texts)
-{
-    if (d->kinds)
-        d->kinds = turn_words(d->kinds, "c2", from, axes, texts->kinds);
-    if (type_is_list(d->type))
-        d->type = turn_words(d->type, "none", from, axes, texts->type);
-}
-
-static void find_axes(const pencilfft_desc *d, int outside[3], int inside[3])
-{
-    for (int axis = 0; axis < 3; axis++) {
-        outside[axis] = plan_axis_outside(d, axis);
-        inside[outside[axis]] = axis;
-    }
-}
-
-pencilfft_desc plan_inside(const pencilfft_desc *d, struct plan_texts *texts)
-{
-    pencilfft_desc found = *d;
-    int outside[3], inside[3];
-    find_axes(d, outside, inside);
-    if (plan_is_flat(d))
-        found.nz = 1;
-    rename_axes(&found, inside, texts);
-    turn_kinds(&found, outside, 3, texts);
-    if (plan_is_flat(d) && !type_is_list(d->type) && !(found.skip && strchr(found.skip, 'x'))) {
-        char skip[8];
-        snprintf(skip, sizeof skip, "x%.3s", found.skip ? found.skip : "");
-        strcpy(texts->skip, skip);
-        found.skip = texts->skip;
-    }
-    return found;
-}
-
-void plan_turn(pencilfft_desc *d, const char *order, struct plan_texts *texts)
-{
-    int outside[3], inside[3];
-    d->order = order;
-    find_axes(d, outside, inside);
-    if (plan_is_flat(d)) {
-        d->nx = d->padded_nx = 0;
-        if (d->skip && strchr(d->skip, 'x')) { /* x comes first */
-            d->skip = d->skip[1] ? d->skip + 1 : NULL;
-        }
-    }
-    rename_axes(d, outside, texts);
-    turn_kinds(d, inside, plan_is_flat(d) ? 2 : 3, texts);
 }

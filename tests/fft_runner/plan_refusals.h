@@ -1,5 +1,5 @@
-/* An independent restatement of header and README: the plans that must be refused, the properties of the types, the order of
- * the axes. */
+/* An independent restatement of header and README: the plans of order zyx that must be refused, and
+ * the properties of the types. python_random_plans.py draws other orders. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,7 +11,7 @@ bool type_is_list(const char *type);
 bool type_is_real(const char *type);
 bool type_is_halved(const char *type);
 /* Points of the lines along an axis, and the extent of x or y in the first exchange, which keeps only modes of x if x was
- * transformed with z. Axes are those of order zyx. */
+ * transformed with z. */
 int64_t plan_points(const pencilfft_desc *desc, int axis);
 int64_t plan_extent(const pencilfft_desc *desc, int axis);
 /* Whether lines along an axis are DFTs. */
@@ -27,18 +27,3 @@ bool exchange_runs_beside(const char *exchange);
 bool plan_must_be_refused(const pencilfft_desc *desc, const char *absent);
 /* Whether a refusal is justified, with its status and message; on some grid if the grid is open. */
 bool plan_refused_rightly(const pencilfft_desc *desc, int ranks, const char *absent, int status, const char *message);
-
-/* ---- the order of the axes: the first letter is z of order "zyx", the second y, the last x --------------------------- */
-
-/* Memory of the texts of a descriptor. */
-struct plan_texts {
-    char schedule[96], type[24], kinds[24], skip[8];
-};
-
-bool plan_is_flat(const pencilfft_desc *desc);
-/* The caller's axis that takes the place of x, y or z. */
-int plan_axis_outside(const pencilfft_desc *desc, int inside);
-/* The same plan in order zyx: with two dimensions nx is 1 and skipped. */
-pencilfft_desc plan_inside(const pencilfft_desc *desc, struct plan_texts *texts);
-/* Turns a plan of order zyx: its axes get the names that they have in this order. */
-void plan_turn(pencilfft_desc *desc, const char *order, struct plan_texts *texts);

@@ -8,13 +8,13 @@ import ctypes
 import os
 from ctypes import byref, c_char_p, c_int, c_int64, c_void_p
 from functools import partial
-from itertools import product, repeat
+from itertools import product
 
 import numpy as np
 from mpi4py import MPI
 
-from pencilfft import library
-from pencilfft.library import SIGNATURES, _Box, _Descriptor
+from pencilfft import header, library
+from pencilfft.library import _Descriptor
 
 comm = MPI.COMM_WORLD
 size, LAST = comm.size, comm.rank == comm.size - 1
@@ -31,7 +31,7 @@ HUGE, LEAST = 2**63 - 1, -2**63
 def f(name):
     """Return a function, which takes ROOM for any pointer."""
     function = library._function(name)
-    types = [None, *SIGNATURES[name][1:]] if name in SIGNATURES else repeat(None)
+    types = [None, *header.FUNCTIONS[name][1][1:]]
     return lambda *given: function(*(ctypes.cast(one, of) if one is ROOM and of else one
                                      for one, of in zip(given, types, strict=False)))
 
@@ -53,8 +53,8 @@ def plan(**members):
     """Return the status, and the plan with BOTH numbers of ranks unless others are given."""
     desc, handle = _Descriptor(), c_void_p(1)
     for name, value in {"nx": 12, "ny": 12, "nz": 12, "R": BOTH[0], "C": BOTH[1], "rigor": "estimate", **members}.items():
-        kind = next(kind for of, kind in ((_Box, "box"), (float, "real"), (int, "integer"), (object, "text"))
-                    if isinstance(value, of))
+        kinds = (header.STRUCTURES["box"], "box"), (float, "real"), (int, "integer"), (object, "text")
+        kind = next(kind for of, kind in kinds if isinstance(value, of))
         desc.set(name, kind, value.encode() if isinstance(value, str) else value)
     return f("plan_create_fortran")(desc.at, comm.py2f(), byref(handle)), handle
 
@@ -72,7 +72,7 @@ def brick_lines(n=(8, 8, 8), bricks=(1, 1, size), fields=1, algorithm=b"transpos
 
 
 def box(offset, extent):
-    return _Box((c_int64 * 3)(*offset), (c_int64 * 3)(*extent))
+    return header.STRUCTURES["box"]((c_int64 * 3)(*offset), (c_int64 * 3)(*extent))
 
 
 def slab(first, n):
@@ -219,12 +219,11 @@ def useless_arguments_are_refused():
     for name, arguments, words in WORDS:
         handle = handles["brick_lines" if name.startswith("brick") else "plan"]
         check("BAD_CALL", words, f(name)(handle, *arguments), name, arguments)
-    for name, arguments in SIGNATURES.items():
-        if arguments and arguments[0] is c_void_p and not name.startswith(("desc_", "wisdom_", "plan_create")):
+    for name, (result, arguments) in header.FUNCTIONS.items():
+        if c_void_p in arguments[:1] and not name.startswith(("desc_", "line_desc_", "brick_lines_desc_", "plan_create")):
             got = f(name)(None, *(one() if one is c_int or one is c_int64 else None for one in arguments[1:]))
-            silent = "destroy" in name or "is_all" in name or name == "phase_kind"
-            silent |= library._function(name).restype is c_char_p
-            assert (got in (None, 0, -1)) if silent else STATUSES[got] == "BAD_CALL", name
+            silent = any(word in name for word in ("destroy", "is_all", "ranks")) or name == "phase_kind"
+            assert (got in (None, 0, -1)) if silent or result is c_char_p else STATUSES[got] == "BAD_CALL", name
     other, backward, desc = plan(nx=13)[1], plan(directions=BACKWARD)[1], f("desc_new")()
     check("BAD_CALL", "not made for this direction", f("execute")(backward, FORWARD, b[0], b[1]))
     check("BAD_CALL", "no such exchange in this direction", f("traffic")(backward, 0, FORWARD, None, None))

@@ -16,7 +16,7 @@ NO_FFTW = ["--without", "fftw"]  # Debian's MPI library of FFTW is for Open MPI
 NAMES = {f"{member}={name}" for member, names in {
     "exchange": [*EXCHANGES, "auto"], "type": TYPES, "decomposition": DECOMPOSITIONS, "rigor": ["measure"],
     "sync": ["clock"], "schedule": [name.replace("_", "-") for name in SCHEDULES], "pieces": ["tiny", "clocked"],
-    "precision": ["single"], "layout": ["stride1"], "order": ["xy"], "caller_work": [1],
+    "precision": ["single"], "layout": ["stride1"], "caller_work": [1],
     "boxes": [""], "x": LINE_KINDS, "y": LINE_KINDS, "z": LINE_KINDS}.items() for name in names} - {"x=r2c", "y=r2c"}
 
 

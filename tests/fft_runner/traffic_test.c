@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #if defined OPEN_MPI && __has_include(<mpi-ext.h>)
 #include <mpi-ext.h> /* MPIX_Alltoall_init and its like */
@@ -235,6 +236,51 @@ static void two_exchanges(void)
     }
 }
 
+static void spin(double seconds)
+{
+    struct timespec begin, now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
+    do
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    while ((double)(now.tv_sec - begin.tv_sec) + 1e-9 * (double)(now.tv_nsec - begin.tv_nsec) < seconds);
+}
+
+/* World rank r computes for 20 (r + 1) ms before each of two barriers, and then without the tracer. */
+static void computing(void)
+{
+    for (int i = 0; i < 2; i++) {
+        spin(0.02 * (P - me));
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    MPI_Pcontrol(0);
+    spin(0.2);
+    MPI_Pcontrol(1);
+}
+
+static void shift(int to, int from, int open)
+{
+    if (to >= 0 && to < P)
+        MPI_Send(out, 1, MPI_INT, to, 0, MPI_COMM_WORLD);
+    else if (!open)
+        MPI_Send(out, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD);
+    if (from >= 0 && from < P)
+        MPI_Recv(in, 1, MPI_INT, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    else if (!open)
+        MPI_Recv(in, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+/* Both directions of a chain, without partners at its ends: first by MPI_PROC_NULL, then with fewer calls. */
+static void chains(void)
+{
+    int rank = P - 1 - me;
+    for (int open = 0; open < 2; open++) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        shift(rank + 1, rank - 1, open);
+        shift(rank - 1, rank + 1, open);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 /* More windows than phases are kept: rank 0 sends i + 1 bytes to all ranks with a bit in i. */
 static void many_windows(void)
 {
@@ -426,7 +472,9 @@ static void run(const char *group)
                   {"between_groups", between_groups},
                   {"threads", many_threads},
                   {"two_exchanges", two_exchanges},
-                  {"many_windows", many_windows}};
+                  {"many_windows", many_windows},
+                  {"computing", computing},
+                  {"chains", chains}};
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
         if (!strcmp(groups[i].name, group))
             groups[i].function();

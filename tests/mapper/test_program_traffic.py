@@ -14,12 +14,14 @@ import numpy as np
 import pytest
 
 from pencilmap.mapper.base.search import Search
+from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.programs import place_program, with_other_grids
 from pencilmap.mapper.searches.traffic_search import search_traffic, swaps_of
 from pencilmap.mapper.seeds.graph import scotch_starts
 from pencilmap.mapper.seeds.traffic import hop_bytes, traffic_starts
 from pencilmap.mapper.setting import setting
-from pencilmap.mapper.traffic_files import read_traffic
+from pencilmap.mapper.traffic_files import parse_traffic, read_traffic
+from pencilmap.mapper.traffic_files.traced import text
 from pencilmap.model.base.arrays import factorisations
 from pencilmap.model.base.errors import TrafficError
 from pencilmap.model.bounds.graph_cuts import program_bound
@@ -166,7 +168,8 @@ def test_bytes_times_hops_are_those_of_the_best_permutation():
 
 @pytest.mark.parametrize(("head", "bandwidth", "said"), [
     ("seconds 100", "1 GB/s", "can hardly help"), ("seconds 0.000001", "1 GB/s", "more than the 1e-06 s"),
-    ("seconds 0.00003", "1 GB/s", "saves"), ("", None, "name it, or the machine"), ("", "1 GB/s", "pencilmap trace writes"),
+    ("seconds 0.00003", "1 GB/s", "saves at most"), ("", None, "name it, or the machine"),
+    ("", "1 GB/s", "pencilmap trace writes"),
     ("seconds 100\nprocessor_seconds 0.00002\nranks_per_core 1", "1 GB/s", "can hardly help"),
     ("seconds 100\nprocessor_seconds 0.00002\nranks_per_core 1.5", "1 GB/s", "take with the 2e-05 s of processor time"),
     ("seconds 0.00003\nprocessor_seconds 10\nranks_per_core 2", "1 GB/s", "can hardly help"),
@@ -178,6 +181,46 @@ def test_advice_compares_links_and_run(tmp_path, head, bandwidth, said):
     (tmp_path / "t.txt").write_text(f"pencilmap traffic 1\nranks 8\n{head}\nphase 0 times 1 seconds 0.0\n{pairs}end 8\n")
     placed = setting(network="8:mesh", bandwidth=bandwidth).program(tmp_path / "t.txt")
     assert said in placed.advice
+
+
+TIMED = """pencilmap traffic 1
+ranks 4
+seconds 99
+ranks_per_core 1.0
+phase 0 times 1 seconds 6.0
+phase 1 times 2 seconds 11.0 level 3
+rank 0 computing 1.0 10.0 waiting 5.0 1.0
+rank 1 computing 2.0 10.0 waiting 4.0 1.0
+rank 2 computing 3.0 9.0 waiting 3.0 2.0
+rank 3 computing 4.0 9.0 waiting 2.0 2.0
+0 -1 0 0 1 2000000000 1000
+1 -1 0 2 3 500000000 10
+end 2
+"""
+
+
+def test_the_time_of_a_program_by_hand(tmp_path):
+    """At 1 GB/s: 4 s + 1000 ms + 2 s, then 10 s + 10 ms + 0.5 s. Rank 3 computes for 13 s in all."""
+    traffic = parse_traffic(Document(TIMED.encode(), "demo"))
+    (tmp_path / "t.txt").write_text(text(traffic))
+    found, fast = (setting(network="4:mesh", bandwidth=rate).program(tmp_path / "t.txt") for rate in ("1 GB/s", "9 GB/s"))
+    p = predict_program(found.mappings[0], traffic, message_cost=1e-3)
+    assert [list(phase.values())[1:] for phase in p.as_dict()["phases"]] == [[4, 1.5, 1, 2], [10, 0.5, 0.01, 0.5]]
+    assert p.time_s == pytest.approx(17.51) and p.least_s == 13
+    assert found.predictions[0].time_s == 16.5
+    assert found.advice.startswith("the program takes 16.5 s (predicted: computing 14 s, links 2.5 s); if all overlaps, at "
+                                   "least 13 s. Placement cannot help level 3 (10.5 s)")
+    assert fast.advice.startswith("placement can hardly help: of 14.3 s (predicted), the ranks compute for 14 s")
+    assert found.traffic.phases[1].waiting.tolist() == [1, 1, 2, 2]
+
+
+@pytest.mark.parametrize(("line", "other", "said"), [
+    ("rank 1 computing 2.0 10.0 waiting 4.0 1.0", "# none", "line 7: 3 lines of ranks; there is one for each of 4 in order"),
+    ("rank 1 computing 2.0 10.0", "rank 1 computing 2.0", "line 8: 1 times of 2 phases"),
+    ("rank 1 computing 2.0", "rank 1 computing nan", "line 8: 'rank 1 computing nan")])
+def test_times_of_some_ranks_are_refused(line, other, said):
+    with pytest.raises(TrafficError, match=said):
+        parse_traffic(Document(TIMED.replace(line, other).encode(), "demo"))
 
 
 @pytest.mark.thorough

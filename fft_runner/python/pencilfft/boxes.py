@@ -3,7 +3,7 @@
 import ctypes
 import mmap
 from collections.abc import Iterable
-from ctypes import c_int, c_size_t, c_void_p
+from ctypes import c_size_t, c_void_p
 from dataclasses import dataclass
 from itertools import islice
 from math import prod
@@ -13,17 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pencilfft.errors import AXES, PencilfftError, Value, _integer, _shown
-from pencilfft.library import _asked, _Box, _Format, _Part
+from pencilfft.header import STRUCTURES, numbers
+from pencilfft.library import _asked
 
 Array: TypeAlias = NDArray[Any]
-ENDS = {"input": -2, "output": -1, "inner input": -4, "inner output": -3}
+ENDS = numbers("input", "output", "inner input", "inner output")
 ALIGNMENT = 64  # of arrays that are made here
 LARGE_PAGE = 1 << 21  # bytes; the alignment of arrays that have so many
 NEEDED_ALIGNMENT = 16
 NUMBERS = "biufc"  # kinds of NumPy's types that can be copied
 
 
-def _box(given: Any, name: str, axes: int = 3) -> "_Box":
+def _box(given: Any, name: str, axes: int = 3) -> ctypes.Structure:
     """Return a box from slices of x, y and z, or of x and y, with both ends."""
     slices = tuple(islice(given, 4)) if isinstance(given, Iterable) else ()
     if len(slices) != axes or not all(isinstance(one, slice) and one.step in (None, 1) for one in slices):
@@ -31,7 +32,7 @@ def _box(given: Any, name: str, axes: int = 3) -> "_Box":
         raise PencilfftError(f"{name} is {_shown(given)}; give {given_axes}, each with start and stop")
     slices += (slice(0, 1),) * (3 - axes)
     ends = [(_integer(one.start, f"start of {name}"), _integer(one.stop, f"stop of {name}")) for one in slices]
-    box = _Box()
+    box = STRUCTURES["box"]()
     box.offset[:], box.extent[:] = zip(*((start, _integer(stop - start, f"extent of {name}")) for start, stop in ends),
                                        strict=True)
     return box
@@ -245,13 +246,13 @@ class _Array:
 
 
 def _array_of(handle: c_void_p, number: int, laid: _Form) -> _Array:
-    form = _asked("format_of", handle, _Format(), number)
-    parts = range(_asked("parts", handle, c_int(), number).value)
+    form = _asked("format_of", handle, number)
+    parts = range(_asked("parts", handle, number))
     return _Array(np.dtype(f"{'c' if form.is_complex else 'f'}{form.element_bytes}"), form.fields,
-                  tuple(_piece_of(_asked("part_mine", handle, _Part(), number, i), form, laid) for i in parts))
+                  tuple(_piece_of(_asked("part_mine", handle, number, i), form, laid) for i in parts))
 
 
-def _piece_of(part: _Part, form: _Format, laid: _Form) -> _Piece:
+def _piece_of(part: Any, form: Any, laid: _Form) -> _Piece:
     inner = tuple(zip(part.box.offset, part.box.extent, part.box.stride, strict=True))[:laid.axes]
     box = tuple(slice(first, first + n) for first, n, _ in inner)
     axes = laid.with_fields(inner, form.fields, (part.first_field, part.fields, part.field_stride))

@@ -10,12 +10,12 @@ from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
+from pencilfft.header import numbers
+
 Key = TypeVar("Key")
 Value = TypeVar("Value")
-#: Direction of a transform or of an exchange alone; the bits of `directions`.
-FORWARD = 1
-#: The opposite direction.
-BACKWARD = 2
+#: Directions of a transform or of an exchange alone; the bits of `directions`.
+FORWARD, BACKWARD = numbers("forward", "backward").values()
 MOST_SHOWN = 80
 AXES = {2: "two for x and y", 3: "three for x, y and z"}
 

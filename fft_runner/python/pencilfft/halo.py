@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from pencilfft.boxes import Array, _Array, _check_apart, _check_form, _made, _piece_of, _place_of
 from pencilfft.errors import AXES, FORWARD, PencilfftError, _direction, _integers, _known
-from pencilfft.library import _asked, _call, _collective, _Format, _Handled, _Part, _sent
+from pencilfft.header import STRUCTURES
+from pencilfft.library import _asked, _call, _collective, _Handled, _sent
 
 if TYPE_CHECKING:
     from pencilfft.plan import Plan
@@ -41,8 +42,8 @@ class Halo(_Handled):
         team.watch()
         self._ranks, of = plan._ranks, plan._array(array)
         self._inner, self._form = of, plan._form
-        form = _Format(element_bytes=of.dtype.itemsize, fields=of.fields)
-        self._padded = _Array(of.dtype, of.fields, (_piece_of(_asked("halo_part", handle, _Part()), form, plan._form),))
+        form = STRUCTURES["format"](element_bytes=of.dtype.itemsize, fields=of.fields)
+        self._padded = _Array(of.dtype, of.fields, (_piece_of(_asked("halo_part", handle), form, plan._form),))
 
     @property
     def part(self) -> tuple[slice, ...]:

@@ -3,7 +3,7 @@
 import ctypes
 import os
 from collections.abc import Callable
-from ctypes import POINTER, byref, c_char_p, c_double, c_int, c_int64, c_size_t, c_void_p
+from ctypes import byref, c_int, c_int64, c_void_p
 from functools import partial, wraps
 from itertools import count
 from pathlib import Path
@@ -13,120 +13,19 @@ from weakref import finalize
 
 from pencilfft._together import Team, team_of
 from pencilfft.errors import PencilfftError, _known, _path, _refuse, _shown, _text
+from pencilfft.header import FUNCTIONS, numbers
 
 if TYPE_CHECKING:
     from mpi4py.MPI import Comm
 
 Ready = TypeVar("Ready")
 Function = TypeVar("Function", bound=Callable[..., Any])
-Result = TypeVar("Result", bound=ctypes.Structure | c_char_p | c_double | c_int | c_int64)
 #: Factors of a transform, for the argument `norm`; N is `Plan.scale`.
-NORMS = {"none": 0, "1/N": 1, "1/sqrt(N)": 2}
-TABLES = ("decomposition", "exchange", "layout", "line_algorithm", "line_kind", "line_order", "order", "precision", "rigor",
-          "schedule", "sync", "type")  # of names, each with a function that gives the i-th
-PLACES = (Path(__file__).with_name("libpencilfft.so"),  # from the wheel
+NORMS = dict(zip(("none", "1/N", "1/sqrt(N)"), numbers("none", "n", "sqrt_n", prefix="norm_").values(), strict=True))
+TABLES = [name.removesuffix("_name") for name, (_, arguments) in FUNCTIONS.items()
+          if name.endswith("_name") and len(arguments) == 1]  # of names, each with a function that gives the i-th
+PLACES = (Path(__file__).with_name("libpencilfft.so.1"),  # from the wheel
           Path(__file__).resolve().parents[3] / "build" / "lib" / "libpencilfft.so")
-
-
-class _Box(ctypes.Structure):
-    _fields_ = [("offset", c_int64 * 3), ("extent", c_int64 * 3), ("stride", c_int64 * 3)]
-
-
-class _Part(ctypes.Structure):
-    _fields_ = [("box", _Box), ("start", c_int64), ("first_field", c_int), ("fields", c_int), ("field_stride", c_int64)]
-
-
-class _GridTrial(ctypes.Structure):
-    _fields_ = [("R", c_int), ("C", c_int), ("runs", c_int), ("least", c_double), ("median", c_double), ("spread", c_double)]
-
-
-class _Line(ctypes.Structure):
-    _fields_ = [("kind", c_int), ("number", c_int), ("n", c_int64), ("points", c_int64)]
-
-
-class _Format(ctypes.Structure):
-    _fields_ = [("element_bytes", c_size_t), ("real_bytes", c_size_t), ("is_complex", c_int), ("fields", c_int),
-                ("field_stride", c_int64), ("n", c_int64 * 3)]
-
-
-SIGNATURES: dict[str, list[Any]] = {
-    "desc_new": [],
-    "desc_set_integer": [c_void_p, c_char_p, c_int64],
-    "desc_set_real": [c_void_p, c_char_p, c_double],
-    "desc_set_text": [c_void_p, c_char_p, c_char_p],
-    "desc_set_box": [c_void_p, c_char_p, c_void_p],
-    "desc_free": [c_void_p],
-    "plan_create_fortran": [c_void_p, c_int, POINTER(c_void_p)],  # takes mpi4py's py2f(), for any kind of MPI handle
-    "plan_destroy": [c_void_p],
-    "parts": [c_void_p, c_int, POINTER(c_int)],
-    "part_mine": [c_void_p, c_int, c_int, POINTER(_Part)],
-    "part_of": [c_void_p, c_int, c_int, c_int, POINTER(_Part)],
-    "bricks": [c_void_p, POINTER(c_int)],
-    "line_of": [c_void_p, c_int, POINTER(_Line)],
-    "grid_numbers": [c_char_p],
-    **{f"{table}_name": [c_int] for table in TABLES},
-    "grid": [c_void_p, POINTER(c_int), POINTER(c_int)],
-    "threads": [c_void_p, POINTER(c_int)],
-    "waves": [c_void_p, c_int, c_int64, POINTER(c_double)],
-    "format_of": [c_void_p, c_int, POINTER(_Format)],
-    "scale": [c_void_p, POINTER(c_double)],
-    "work_bytes": [c_void_p, c_int, POINTER(c_int64)],
-    "set_work": [c_void_p, c_void_p, c_int64],
-    "alloc_bytes": [c_void_p, POINTER(c_int64)],
-    "execute": [c_void_p, c_int, c_void_p, c_void_p],
-    "execute_pair": [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p],
-    "start": [c_void_p, c_int, c_void_p, c_void_p],
-    "start_pair": [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p],
-    "progress": [c_void_p, POINTER(c_int)],
-    "set_norm": [c_void_p, c_int, c_int],
-    "exchange_error": [c_void_p, POINTER(c_double)],
-    "wait": [c_void_p],
-    "grid_trials": [c_void_p, POINTER(c_int)],
-    "grid_trial_of": [c_void_p, c_int, POINTER(_GridTrial)],
-    "phase_seconds": [c_void_p, POINTER(c_double)],
-    "phase_name": [c_void_p, c_int],
-    "phase_kind": [c_void_p, c_int],
-    "traffic": [c_void_p, c_int, c_int, POINTER(c_int64), POINTER(c_int64)],
-    "auto_seconds": [c_void_p, c_int, c_int, POINTER(c_double)],
-    "exchange_means": [c_void_p, c_int],
-    "plan_text": [c_void_p, POINTER(c_char_p)],
-    "exchange_stage": [c_void_p, c_int],
-    "exchange_chosen": [c_void_p, c_int],
-    "schedule_chosen": [c_void_p],
-    "transpose": [c_void_p, c_int, c_int, c_void_p, c_void_p],
-    "halo_create": [c_void_p, c_int, POINTER(c_int64), POINTER(c_int64), POINTER(c_void_p)],
-    "halo_destroy": [c_void_p],
-    "halo_part": [c_void_p, POINTER(_Part)],
-    "halo_exchange": [c_void_p, c_void_p, c_void_p],
-    "halo_accumulate": [c_void_p, c_void_p, c_void_p],
-    "halo_traffic": [c_void_p, c_int, POINTER(c_int64), POINTER(c_int64)],
-    "line_create_fortran": [c_int64, c_int64, *[c_char_p] * 5, c_int, POINTER(c_void_p)],
-    "line_destroy": [c_void_p],
-    "line_elements": [c_void_p, POINTER(c_int64)],
-    "line_points": [c_void_p, c_int, c_int, POINTER(c_int64)],
-    "line_indices": [c_void_p, c_int, c_int, c_void_p],
-    "line_execute": [c_void_p, c_int, c_void_p, c_void_p],
-    "line_exchange_name": [c_void_p, c_int],
-    "line_is_all_to_all": [c_void_p, c_int],
-    "line_traffic": [c_void_p, c_int, c_int, POINTER(c_int64), POINTER(c_int64)],
-    "line_phase_name": [c_void_p, c_int],
-    "line_phase_seconds": [c_void_p, POINTER(c_double)],
-    "brick_lines_create_fortran": [POINTER(c_int64), POINTER(c_int), c_int, *[c_char_p] * 5, c_int, POINTER(c_void_p)],
-    "brick_lines_destroy": [c_void_p],
-    "brick_lines_elements": [c_void_p, POINTER(c_int64)],
-    "brick_lines_extent": [c_void_p, c_int, c_int, POINTER(c_int64)],
-    "brick_lines_indices": [c_void_p, c_int, c_int, c_int, c_void_p],
-    "brick_lines_execute": [c_void_p, c_int, c_void_p, c_void_p],
-    "brick_lines_exchange_name": [c_void_p, c_int],
-    "brick_lines_is_all_to_all": [c_void_p, c_int],
-    "brick_lines_traffic": [c_void_p, c_int, c_int, POINTER(c_int64), POINTER(c_int64)],
-    "brick_lines_phase_name": [c_void_p, c_int],
-    "brick_lines_phase_seconds": [c_void_p, POINTER(c_double)],
-    "wisdom_load_fortran": [c_char_p, c_int, POINTER(c_int)],
-    "wisdom_save_fortran": [c_char_p, c_int],
-    "wisdom_forget": [],
-    "error_message": [],
-}
 
 
 def _load() -> ctypes.CDLL:
@@ -134,14 +33,14 @@ def _load() -> ctypes.CDLL:
     try:
         library = ctypes.CDLL(path)
     except OSError as error:
+        if "libfftw3" in str(error):
+            raise PencilfftError(f"{error}; {path} needs FFTW 3 of double and single precision: on Debian apt-get install "
+                                 "libfftw3-double3 libfftw3-single3; else name its folder in LD_LIBRARY_PATH") from error
         raise PencilfftError(f"{error}; name libpencilfft.so in PENCILFFT_LIBRARY, or build it, in a checkout of pencilmap: "
                              "pip install ./fft_runner") from error
-    for name, arguments in SIGNATURES.items():
-        getattr(library, f"pencilfft_{name}").argtypes = arguments
-    library.pencilfft_desc_new.restype = c_void_p
-    for name in ("error_message", "exchange_stage", "exchange_chosen", "exchange_means", "schedule_chosen",
-                 *(name for name in SIGNATURES if name.endswith("_name"))):
-        getattr(library, f"pencilfft_{name}").restype = c_char_p
+    for name, (result, arguments) in FUNCTIONS.items():
+        function = getattr(library, f"pencilfft_{name}")
+        function.restype, function.argtypes = result, arguments
     _refuse_two_mpis(path)
     return library
 
@@ -328,10 +227,11 @@ class _Descriptor:
         _call(f"desc_set_{kind}", self.at, name.encode(), byref(value) if kind == "box" else value)
 
 
-def _asked(name: str, handle: c_void_p, result: Result, *arguments: Any) -> Result:
-    """Return the value that a library function writes through its last pointer."""
+def _asked(name: str, handle: c_void_p, *arguments: Any) -> Any:
+    """Return the value or the structure that a library function writes through its last pointer."""
+    result = FUNCTIONS[name][1][-1]._type_()
     _call(name, handle, *arguments, byref(result))
-    return result
+    return getattr(result, "value", result)
 
 
 @_collective
@@ -392,7 +292,8 @@ def names(of: str) -> list[str]:
         ``decomposition``, ``exchange``, ``layout``, ``line_algorithm``, ``line_order``, ``order``, ``precision``,
         ``rigor``, ``schedule`` (without options after a colon), ``sync`` or ``type``.
     """
-    return _names(f"{_known(dict(zip(TABLES, TABLES, strict=True)), of)}_name")
+    table = _known(dict(zip(TABLES, TABLES, strict=True)), of)
+    return _names(f"{table}_name")
 
 
 def grid_numbers(decomposition: str) -> int:

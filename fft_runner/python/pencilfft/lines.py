@@ -9,12 +9,13 @@ import numpy as np
 
 from pencilfft.boxes import Array, _Array, _ends_of, _in_place, _laid, _made, _Piece
 from pencilfft.errors import BACKWARD, FORWARD, _direction, _integer, _integers, _known, _text
+from pencilfft.header import numbers
 from pencilfft.library import _asked, _call, _collective, _function, _handle, _Handled, _names, _sent
 
 if TYPE_CHECKING:
     from mpi4py.MPI import Comm
 
-LINE_ENDS = {"input": -2, "output": -1}
+LINE_ENDS = numbers("input", "output")
 
 
 class _Lines(_Handled):
@@ -36,7 +37,7 @@ class _Lines(_Handled):
         self._ranks, self._rank = comm.size, comm.rank
         self._dtype = np.dtype(np.complex64 if names["precision"] == "single" else np.complex128)
         self._exchanges = _names(f"{self._kind}_exchange_name", self._alive())
-        elements = _asked(f"{self._kind}_elements", self._alive(), c_int64()).value
+        elements = _asked(f"{self._kind}_elements", self._alive())
         self._buffer_bytes = elements * self._dtype.itemsize
 
     @property
@@ -204,14 +205,14 @@ class LinePlan(_Lines):
         The rank is the calling rank by default.
         """
         where = (_known(LINE_ENDS, array), self._rank_of(rank))
-        points = _asked("line_points", self._alive(), c_int64(), *where).value
+        points = _asked("line_points", self._alive(), *where)
         found = np.empty(points, np.int64)
-        _call("line_indices", self._handle, *where, found.ctypes.data)
+        _call("line_indices", self._handle, *where, np.ctypeslib.as_ctypes(found))
         return found
 
     def shape(self, array: str) -> tuple[int, ...]:
         """Return the number of points of the calling rank, after the lines if there are several."""
-        points = _asked("line_points", self._alive(), c_int64(), _known(LINE_ENDS, array), self._rank).value
+        points = _asked("line_points", self._alive(), _known(LINE_ENDS, array), self._rank)
         return (points,) if self._lines == 1 else (self._lines, points)
 
 
@@ -278,7 +279,7 @@ class BrickLinesPlan(_Lines):
         number, who = _known(LINE_ENDS, array), self._rank_of(rank)
         found = tuple(np.empty(n, np.int64) for n in self._extent(number, who))
         for axis, points in enumerate(found):
-            _call("brick_lines_indices", self._handle, number, who, axis, points.ctypes.data)
+            _call("brick_lines_indices", self._handle, number, who, axis, np.ctypeslib.as_ctypes(points))
         return found
 
     def shape(self, array: str) -> tuple[int, ...]:

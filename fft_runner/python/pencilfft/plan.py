@@ -1,7 +1,7 @@
 """Plans of transforms."""
 
 from collections.abc import Callable, Sequence
-from ctypes import byref, c_int, c_int64, c_void_p
+from ctypes import byref, c_int, c_void_p
 from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
@@ -37,6 +37,7 @@ from pencilfft.errors import (
     _truth,
 )
 from pencilfft.halo import Halo
+from pencilfft.header import numbers
 from pencilfft.library import NORMS, _asked, _call, _collective, _comm_and_grid, _Descriptor, _handle, _names, names
 from pencilfft.queries import BEFORE, _Queries
 
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from mpi4py.MPI import Comm
 
 #: Number of threads that follows ``OMP_NUM_THREADS``.
-OMP_THREADS = -1
+[OMP_THREADS] = numbers("omp_threads").values()
 ORDERS = {2: "yx", 3: "zyx"}  # of the axes, by default
 NEARLY = 1e-6  # points that rounding may add to an extent times a factor
 
@@ -191,7 +192,7 @@ class Plan(_Queries):
         _call("grid", handle, *map(byref, pair))
         self._grid = (pair[0].value, pair[1].value)
         self._told = ", ".join([f"{'x'.join(map(str, self._extents))} on {'x'.join(map(str, self._grid[-self._numbers:]))}",
-                                *(f"{name} {value}" for name, value in given.items()), f"rank {comm.rank} of {comm.size}"])
+                                *(f"{name} {value}" for name, value in given.items())])
         self._exchanges = _names("exchange_stage", handle)
         numbers: dict[str | int, int] = {number: number for number in range(len(self._exchanges) + 1)}
         numbers.update({BEFORE + number: BEFORE + number for number in range(1, len(self._exchanges) + 1)})
@@ -201,7 +202,7 @@ class Plan(_Queries):
         self._arrays = {name: _array_of(handle, number, self._form) for name, number in numbers.items()}
         self._array_numbers, self._ranks = numbers, comm.size
         self._given, self._loses_input = given, bool(choices.get("destroy_input"))
-        self._buffer_bytes = _asked("alloc_bytes", handle, c_int64()).value
+        self._buffer_bytes = _asked("alloc_bytes", handle)
 
     def _describe(self, shape: Any, grid: Any, comm: "Comm", given: dict[str, Any]) -> Callable[[c_void_p], None]:
         self._extents = _integers(shape, (2, 3), "shape", "three extents nx, ny, nz, or two")
@@ -240,7 +241,7 @@ class Plan(_Queries):
         """Return the bytes of work memory that a plan with `caller_work` needs, for transforms between two arrays or also in
         place. 0 for other plans. Local.
         """
-        return _asked("work_bytes", self._alive(), c_int64(), _truth(in_place, "in_place")).value
+        return _asked("work_bytes", self._alive(), _truth(in_place, "in_place"))
 
     def set_work(self, memory: Array) -> None:
         """Give a plan with `caller_work` its work memory. Plans that do not run at the same time may share it. Local.

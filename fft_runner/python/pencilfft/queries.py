@@ -1,32 +1,21 @@
 """A made plan: its arrays, exchanges, choices and times."""
 
-from ctypes import c_char_p, c_double, c_int, c_int64
+from ctypes import c_double, c_int, c_int64
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from pencilfft.boxes import Array, _Array, _check_form, _Form, _laid, _made, _piece_of
 from pencilfft.errors import FORWARD, PencilfftError, _direction, _integer, _known
-from pencilfft.library import (
-    _asked,
-    _call,
-    _Format,
-    _function,
-    _GridTrial,
-    _Handled,
-    _Line,
-    _names,
-    _Part,
-    _sent,
-    _text_of,
-    names,
-)
+from pencilfft.header import numbers
+from pencilfft.library import _asked, _call, _function, _Handled, _names, _sent, _text_of, names
 
 #: With a number added: an array before its lines are transformed.
-BEFORE = 16
-PHASE_KINDS = ("fft", "pack", "exchange", "unpack", "total", "wait", "hidden")
-LINE_KINDS = ("none", "dft", "r2c", "cosine", "sine")
-REMAPS = {"remap_in": -2, "remap_out": -1}
+[BEFORE] = numbers("before").values()
+PHASE_KINDS = {number: name for name, number in numbers(
+    "fft", "pack", "exchange", "unpack", "total", "wait", "hidden").items()}
+LINE_KINDS = {number: name for name, number in numbers("none", "dft", "r2c", "cosine", "sine", prefix="line_").items()}
+REMAPS = numbers("remap_in", "remap_out")
 
 
 class GridTrial(NamedTuple):
@@ -75,7 +64,7 @@ class _Queries(_Handled):
     @property
     def threads(self) -> int:
         """OpenMP threads that share the work of a rank, as given or as `OMP_THREADS` found."""
-        return _asked("threads", self._alive(), c_int()).value
+        return _asked("threads", self._alive())
 
     def start(self, array: str | int) -> tuple[int, ...]:
         """Return the global x, y, z of the first local element of an array with a single part."""
@@ -90,7 +79,7 @@ class _Queries(_Handled):
 
     def global_shape(self, array: str | int) -> tuple[int, ...]:
         """Return the global extents of x, y, z, after the fields if there are several."""
-        form = _asked("format_of", self._alive(), _Format(), _known(self._array_numbers, array))
+        form = _asked("format_of", self._alive(), _known(self._array_numbers, array))
         return self._form.with_fields(tuple(form.n)[:self._form.axes], form.fields, form.fields)
 
     def part(self, array: str | int) -> tuple[slice, ...]:
@@ -110,9 +99,9 @@ class _Queries(_Handled):
     def part_of(self, array: str | int, rank: int, i: int = 0) -> tuple[slice, ...]:
         """Return the slices of part `i` of any rank, as `part_mine` does for the calling rank. Local."""
         number = _known(self._array_numbers, array)
-        form = _asked("format_of", self._alive(), _Format(), number)
+        form = _asked("format_of", self._alive(), number)
         which = (number, _integer(rank, "rank", 32), _integer(i, "i", 32))
-        return _piece_of(_asked("part_of", self._alive(), _Part(), *which), form, self._form).at
+        return _piece_of(_asked("part_of", self._alive(), *which), form, self._form).at
 
     @property
     def bricks(self) -> tuple[int, int, int]:
@@ -168,7 +157,7 @@ class _Queries(_Handled):
 
     def __str__(self) -> str:
         """Describe the plan on the calling rank: passes, exchanges, buffers. Local."""
-        text = _asked("plan_text", self._alive(), c_char_p()).value
+        text = _asked("plan_text", self._alive())
         assert text is not None
         return _text_of(text)
 
@@ -187,8 +176,8 @@ class _Queries(_Handled):
     @property
     def grid_trials(self) -> list[GridTrial]:
         """Grids that exchange ``auto`` tried because none was given, the grid of the rule first. Empty if wisdom knew it."""
-        found = _asked("grid_trials", self._alive(), c_int()).value
-        rows = [_asked("grid_trial_of", self._alive(), _GridTrial(), i) for i in range(found)]
+        found = _asked("grid_trials", self._alive())
+        rows = [_asked("grid_trial_of", self._alive(), i) for i in range(found)]
         return [GridTrial((row.R, row.C), row.runs, row.least, row.median, row.spread) for row in rows]
 
     def phase_kinds(self) -> dict[str, str]:
@@ -210,7 +199,7 @@ class _Queries(_Handled):
         refusal. Local.
         """
         number = self._number(exchange)
-        tried = {name: _asked("auto_seconds", self._alive(), c_double(), number, i).value
+        tried = {name: _asked("auto_seconds", self._alive(), number, i)
                  for i, name in enumerate(names("exchange"))}
         return {name: seconds for name, seconds in tried.items() if seconds}
 
@@ -227,7 +216,7 @@ class _Queries(_Handled):
         tuple of str and int
             ``none``, ``dft``, ``r2c``, ``cosine`` or ``sine``, and for the last two the number, 1 to 4; else 0.
         """
-        line = _asked("line_of", self._alive(), _Line(), _known({n: n for n in range(len(self._extents))}, axis))
+        line = _asked("line_of", self._alive(), _known({n: n for n in range(len(self._extents))}, axis))
         return LINE_KINDS[line.kind], line.number
 
     def exchange_chosen(self, exchange: str) -> str:
@@ -253,7 +242,7 @@ class _Queries(_Handled):
         the wavenumbers ``2 pi waves / (n h)``.
         """
         def of(axis: int, index: int) -> float:
-            return float(_asked("waves", self._alive(), c_double(), axis, c_int64(index)).value)
+            return float(_asked("waves", self._alive(), axis, c_int64(index)))
 
         output = _known(dict(enumerate(self._array("output").parts)), i)
         behind = [[0.]] * (len(output.shape) - len(output.box) if self._form.interleaved else 0)
@@ -263,12 +252,12 @@ class _Queries(_Handled):
     @property
     def scale(self) -> float:
         """Factor of backward after forward: the result is this number times the input."""
-        return _asked("scale", self._alive(), c_double()).value
+        return _asked("scale", self._alive())
 
     @property
     def exchange_error(self) -> float:
         """Most relative error, in the L2 norm, that exchanges in single precision add to a transform; 0.0 without them."""
-        return _asked("exchange_error", self._alive(), c_double()).value
+        return _asked("exchange_error", self._alive())
 
     @property
     def buffer_bytes(self) -> int:

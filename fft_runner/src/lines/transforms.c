@@ -172,10 +172,11 @@ static int take_padding(const pencilfft_desc *desc, struct pf_transform *t)
             return pf_fail(PENCILFFT_BAD_SIZE, "padded_n%c is %lld; give 0 or at least n%c, which is %lld", letter,
                            (long long)padded[axis], letter, (long long)t->n[axis]);
         if (kind != PF_DFT && kind != PF_R2C)
-            return pf_fail(PENCILFFT_NOT_POSSIBLE,
-                           "padded_n%c is %lld, but only DFTs are padded, and along %c there is %s; omit padded_n%c", letter,
-                           (long long)padded[axis], letter, kind == PF_SKIP ? "no transform" : "a cosine or sine transform",
-                           letter);
+            return pf_fail(
+                PENCILFFT_NOT_POSSIBLE,
+                "padded_n%c is %lld, but only DFTs are padded, and along %c there is %s; give padding (padded_nx, "
+                "padded_ny, padded_nz, or a factor for each axis) to the axes with DFTs alone",
+                letter, (long long)padded[axis], letter, kind == PF_SKIP ? "no transform" : "a cosine or sine transform");
         t->points[axis] = padded[axis];
     }
     return PENCILFFT_OK;
