@@ -251,8 +251,8 @@ def with_other_grids(traffics: dict[str, Traffic], code: str) -> dict[str, Traff
     """
     name, colon, text = code.partition(":")
     if name in TRACED and name not in CODES:
-        raise TrafficError(f"no options of {name} are predicted, for each changes more than a process grid; trace each, "
-                           f"behind pencilmap trace -o FILE -- mpirun -n P {TRACED[name]}, and name the traces with `traffic`")
+        raise TrafficError(f"no options of {name} are predicted, for each changes more than a process grid; trace each "
+                           f"(pencilmap trace -o FILE -- mpirun -n P {TRACED[name]}) and name the traces with `traffic`")
     try:
         lengths = [float(part) for part in text.split("x")] if colon else []
     except ValueError:
