@@ -22,7 +22,7 @@ from pencilmap.model.predict.program import ProgramPrediction, predict_program
 from pencilmap.model.predict.question import Question
 from pencilmap.model.routing.rule import Rule
 from pencilmap.model.times.timing import TIE
-from pencilmap.model.traffic.other_grids import CODES, gridded, others
+from pencilmap.model.traffic.other_grids import CODES, TRACED, gridded, others, reordered
 from pencilmap.model.traffic.program import Traffic
 
 LITTLE = 0.1  # part of the run time below which the links are not worth a placement
@@ -250,6 +250,9 @@ def with_other_grids(traffics: dict[str, Traffic], code: str) -> dict[str, Traff
     ['8 1']
     """
     name, colon, text = code.partition(":")
+    if name in TRACED and name not in CODES:
+        raise TrafficError(f"no options of {name} are predicted, for each changes more than a process grid; trace each "
+                           f"(pencilmap trace -o FILE -- mpirun -n P {TRACED[name]}) and name the traces with `traffic`")
     try:
         lengths = [float(part) for part in text.split("x")] if colon else []
     except ValueError:
@@ -259,8 +262,10 @@ def with_other_grids(traffics: dict[str, Traffic], code: str) -> dict[str, Traff
         hint = "" if name in CODES else near(name, CODES)
         raise TrafficError(f"code {code[:60]!r} is not understood{hint}; known are {', '.join(CODES)}, and the lengths of a "
                            "domain, such as lammps:40x20x20")
-    traces = [gridded(traffic, CODES[name], option) for option, traffic in traffics.items()]
-    return traffics | dict(others(traces, lengths))
+    orders = {option: reordered(option, traffic) if name == "gromacs" else {} for option, traffic in traffics.items()}
+    traces = [gridded(traffic, CODES[name], option) for option, traffic in traffics.items() if not orders[option]]
+    renumbered = {other: traffic for found in orders.values() for other, traffic in found.items()}
+    return renumbered | traffics | (dict(others(traces, lengths)) if traces else {})
 
 
 def of_mapping(where: Question, traffic: Traffic, mapping: Mapping, routing: str | None = None) -> PlacedProgram:

@@ -88,6 +88,12 @@ CODES = {
 }
 
 
+TRACED = {  # options that need a trace each, for they change more than a grid: as they are typed
+    "gromacs": "gmx_mpi mdrun -npme N -dd X Y Z",
+    "qe": "pw.x -nk N -nt N -nd N",
+}
+
+
 # Ranks that exchange in a grid differ along some axes, by one step in a halo, by any number of steps in an FFT. All pairs
 # that differ along the same axes get equal messages. So a grid has a size of message for each set of axes.
 #
@@ -101,6 +107,7 @@ CODES = {
 MOST_OTHERS = 64  # grids of a code that are predicted
 NEAR_CUBE = 1e-2  # weight of the shape of the domain in the fit, beside log(bytes)
 OTHER_GRID = 0.05  # part of the bytes by which the pattern of another grid is the better one, so that a name is wrong
+MOVED = 0.05  # part of the bytes that may be between other ranks than in the pattern
 NO_CUBE = 1.05  # ratio of the largest to the least fitted length from which on a domain cannot be a cube
 
 
@@ -272,6 +279,11 @@ def gridded(traffic: Traffic, code: Code, name: str = "") -> Gridded:
     if best.part < ENOUGH:
         raise TrafficError(f"only {best.part:.0%} of the bytes are in the {code.kind} of {code.said(best.extents)}; name "
                            "the grid on which the trace was made, or trace each grid")
+    seen_bytes, own = (some.total.bytes for some in (traffic, _predicted(best, best.extents, np.ones(code.axes))))
+    if (moved := abs(seen_bytes - own).sum() / (2 * seen_bytes.sum())) > MOVED:
+        raise TrafficError(f"{moved:.0%} of the bytes are not where the {code.kind} of {code.said(best.extents)} has them: "
+                           "another exchange, such as an FFT for long-range forces, is between the same ranks; trace each "
+                           "grid, and name the traces with `traffic`")
     return best
 
 
@@ -303,6 +315,73 @@ def others(traces: Sequence[Gridded], lengths: Sequence[float] = ()) -> Iterator
 
     for extents in sorted(grids, key=n_bytes)[:MOST_OTHERS]:
         yield first.code.said(extents), _predicted(first, extents, depths)
+
+
+def reordered(name: str, traffic: Traffic) -> dict[str, Traffic]:
+    """Return the traffic of GROMACS with separate PME ranks under the other `-ddorder`, which only renumber the ranks.
+
+    Parameters
+    ----------
+    name : str
+        The options of the trace, such as ``-npme 4 -dd 3 2 2 -ddorder pp_pme``; without `-npme` the result is empty. The
+        order `cartesian` needs `-dd`. It is left out if it also gives the ranks other partners.
+    traffic : Traffic
+
+    Raises
+    ------
+    TrafficError
+        If a rank has no messages with its PME rank, so that the trace was made with other options.
+    """
+    found = {option: tuple(map(int, re.findall(r"\d+", text))) for option, text in
+             re.findall(r"-(npme|dd)((?:[ ,x]+\d+)+)", name)}
+    (n_pme,), cells, given = found.get("npme", (0,)), found.get("dd", ()), re.search(r"-ddorder[ =]+(\w+)", name)
+    order, n_cells = given[1] if given else "interleave", traffic.n_ranks - n_pme
+    if not n_pme:
+        return {}
+    ranks = _orders(n_cells, n_pme, cells) if n_pme <= n_cells and prod(cells or (n_cells,)) == n_cells else {}
+    if order in ranks:
+        partner = ranks[order][n_cells + _pme_of(n_cells, n_pme)]
+        if not traffic.total.bytes.toarray()[ranks[order][:n_cells], partner].all():
+            ranks = {}
+    if order not in ranks:
+        raise TrafficError(f"the trace is none of {name} on {traffic.n_ranks} ranks; name the options of GROMACS with which "
+                           "it was made, such as '-npme 4 -dd 3 2 2 -ddorder interleave=FILE'")
+    others, start = {}, re.sub(r"\s*-ddorder[ =]+\w+", "", name)
+    for other in ranks.keys() - {order}:
+        to = ranks[other][np.argsort(ranks[order])]
+        others[f"{start} -ddorder {other}"] = replace(traffic, communicators=(), phases=tuple(replace(
+            phase, pairs=replace(phase.pairs, source=to[phase.pairs.source], target=to[phase.pairs.target]))
+            for phase in traffic.phases))
+    return dict(sorted(others.items()))
+
+
+def _pme_of(n_cells: int, n_pme: int) -> Ints:
+    return (np.arange(n_cells) * n_pme + n_pme // 2) // n_cells
+
+
+def _orders(n_cells: int, n_pme: int, cells: tuple[int, ...]) -> dict[str, Ints]:
+    """Return the ranks of the cells, then of the PME ranks, in each order.
+
+    Source: https://github.com/gromacs/gromacs, src/gromacs/domdec/domdec.cpp of 2022.
+    """
+    number, n = _pme_of(n_cells, n_pme), n_cells + n_pme
+    ends = np.append(np.diff(number) > 0, True)
+    result = {"pp_pme": np.arange(n), "interleave": np.concatenate([np.arange(n_cells) + np.cumsum(ends) - ends,
+                                                                    np.flatnonzero(ends) + 1 + np.arange(n_pme)])}
+    if len(cells) != 3 or cells[0] == 1:
+        return result
+    divides = [n_pme * p % n_cells == 0 for p in cells]
+    if not (divides[1] or divides[2]):
+        return result | {"cartesian": np.arange(n)}
+    has_rows = cells[1] > 1 and n_pme > cells[0] and n_pme % cells[0] == 0
+    axis = 2 if divides[2] and (has_rows or not divides[1] or cells[1] > cells[2]) else 1
+    more, at = n_pme * cells[axis] // n_cells, np.array(np.unravel_index(np.arange(n_cells), cells))
+    at[axis] = (at[axis] * more + more // 2) // cells[axis]
+    extents, added_cells = ([*cells[:axis], length, *cells[axis + 1:]] for length in (cells[axis] + more, more))
+    if (np.ravel_multi_index(tuple(at), added_cells) == number).all():
+        place = np.unravel_index(np.arange(n), extents)[axis]
+        result["cartesian"] = np.argsort(place >= cells[axis], kind="stable")
+    return result
 
 
 def _patterns(trace: Gridded, extents: tuple[int, ...]) -> list[int]:

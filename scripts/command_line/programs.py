@@ -34,7 +34,7 @@ from pencilmap.model.placement.allocation import Mapping
 from pencilmap.model.predict.program import ProgramPrediction, predict_program
 from pencilmap.model.predict.question import Question
 from pencilmap.model.times.expected import no_range
-from pencilmap.model.traffic.other_grids import CODES
+from pencilmap.model.traffic.other_grids import CODES, TRACED
 from pencilmap.model.traffic.patterns import patterns
 from pencilmap.model.traffic.program import Traffic
 from pencilmap.scripts.command_line import inside
@@ -63,6 +63,7 @@ class Ranked(NamedTuple):
     options: tuple[Option, ...]
     usual: Option
     files: dict[str, str]
+    code: str = ""
 
     @property
     def notes(self) -> list[str]:
@@ -70,7 +71,9 @@ class Ranked(NamedTuple):
         number, traced = len(self.options), len(self.files)
         return [*([f"{number} options are ranked by their links alone; their computing may differ"] if number > 1 else []),
                 *([f"the traffic of {number - traced} of {number} options is predicted from that of "
-                   f"{', '.join(self.files)}"] if number > traced else [])]
+                   f"{', '.join(self.files)}"] if number > traced else []),
+                *(["other options need a trace each: pencilmap trace -o FILE -- mpirun -n P " +
+                   TRACED[self.code]] if self.code in TRACED else [])]
 
     @property
     def keeps_usual(self) -> bool:
@@ -116,7 +119,8 @@ def rank_program(where: Question, named: Sequence[str], code: str | None, placem
     with hearing():
         traffics = {name: traffic_of(where, path) for name, path in pairs}
         options = rank_options(where, traffics, placement or BEST, where.routing, effort, seed, seconds, code)
-    return Ranked(options, next(option for option in options if option.name == pairs[0][0]), files)
+    return Ranked(options, next(option for option in options if option.name == pairs[0][0]), files,
+                  (code or "").partition(":")[0])
 
 
 def plan_program(where: Question, ranked: Ranked, *, top: int, all_notes: bool, as_json: bool,

@@ -379,6 +379,48 @@ def test_other_messages_and_phases_stay_on_other_grids():
         assert all(np.array_equal(getattr(found, n), getattr(kept, n)) for n in ("source", "target", "bytes"))
 
 
+def test_ranks_of_gromacs_in_other_orders_have_the_same_partners():
+    """The ranks of the PME ranks as GROMACS 2022.5 numbered them; its busiest links are those of this within 0.1 %."""
+    ends = {4: {"interleave": (3, 7, 11, 15), "pp_pme": (12, 13, 14, 15), "cartesian": (12, 13, 14, 15)},
+            8: {"interleave": range(1, 16, 2), "pp_pme": range(8, 16), "cartesian": (2, 3, 6, 7, 10, 11, 14, 15)}}
+
+    def traffic(pme):
+        order = np.array([*np.setdiff1d(np.arange(16), pme), *pme])
+        n_cells = 16 - len(pme)
+        cells = np.arange(n_cells)
+        partner = n_cells + cells // (n_cells // len(pme))
+        links = [(cells, partner, 900 + cells), (partner, cells, 800 + cells), (cells, (cells + 1) % n_cells, 50 + cells)]
+        return one_phase(16, pairs_of(*(np.concatenate(column) for column in
+                                        zip(*((order[a], order[b], size) for a, b, size in links)))))
+
+    for cells, n_pme in (("3 2 2", 4), ("2 2 2", 8)):
+        name = f"-npme {n_pme} -dd {cells}"
+        for given, pme in ends[n_pme].items():
+            found = with_other_grids({f"{name} -ddorder {given}": traffic(pme)}, "gromacs")
+            assert len(found) == 3
+            for words, other in found.items():
+                true = traffic(ends[n_pme][words.split()[-1]])
+                assert np.array_equal(other.total.bytes.toarray(), true.total.bytes.toarray()), words
+    trace = traffic(ends[4]["interleave"])
+    assert list(with_other_grids({"-npme 4": trace}, "gromacs")) == ["-npme 4 -ddorder pp_pme", "-npme 4"]
+    assert len(with_other_grids({"-npme 4 -dd 2 3 2": trace}, "gromacs")) == 2  # cartesian gives other partners there
+    for wrong in ("-npme 4 -ddorder pp_pme", "-npme 5", "-npme 12", "-npme 4 -dd 3 2 1", "-npme 4 -ddorder x"):
+        with pytest.raises(TrafficError, match="the trace is none of"):
+            with_other_grids({wrong: trace}, "gromacs")
+
+
+def test_an_exchange_between_the_ranks_of_a_halo_is_refused():
+    """As PPPM of LAMMPS mixes them; a trace of it had 13 % of the bytes elsewhere."""
+    halo_alone = halo_of(CODES["lammps"], (2, 2, 4), (16,) * 3, (True,) * 3)
+    more = pairs_of(*np.array([(a, b) for a in range(8) for b in range(8) if a != b]).T,
+                    int(halo_alone.pairs.bytes.sum()) // 100)
+    assert len(with_other_grids({"2 2 4": halo_alone}, "lammps")) == 15
+    with pytest.raises(TrafficError, match="of the bytes are not where the halo of processors 2 2 4 has them"):
+        with_other_grids({"2 2 4": one_phase(16, joined([halo_alone.pairs, more]))}, "lammps")
+    with pytest.raises(TrafficError, match="no options of qe are predicted.*pw.x -nk N"):
+        with_other_grids({"-nk 1": halo_alone}, "qe")
+
+
 def test_a_domain_whose_shape_is_not_known_is_refused():
     trace, cube = (read_traffic(TRACES / f"lammps-{name}-16.txt") for name in ("box", "cube"))
     for traces, code, reason in (({"4 2 2": trace}, "lammps", "shape of the domain"), ({"4 2 2": trace}, "lamps", "lammps?"),
