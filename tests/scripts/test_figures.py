@@ -206,3 +206,10 @@ def test_units_and_spreads_become_columns_of_numbers(tmp_path):
         {"name": "x,y", "time ms": "1.5", "ratio": "0.9", "ratio lowest": "0.8", "ratio highest": "1.0", "share %": "2.0",
          "mixed": "1 ms"},
         {"name": "z", "time ms": "", "ratio": "", "ratio lowest": "", "ratio highest": "", "share %": "3.1", "mixed": "2"}]
+
+
+def test_a_halo_counts_under_every_rule():
+    where = setting(network="dragonfly-plus:leaves=2,spines=2,hosts=2,groups=2", bandwidth="25 GB/s", fft="16", halo=1)
+    placed = where.place("default", ProcessGrid(2, 4))
+    halos = {found.routing: found.halo_s for found in where.predict(placed).bracket}
+    assert halos == {rule: where.predict(placed, rule).halo_s for rule in halos} and len(halos) == 3 and all(halos.values())
