@@ -201,7 +201,7 @@ def rank_options(where: Question, traffics: dict[str, Traffic], placement: str =
     code : str, optional
         Also rank the other grids of this code, as `with_other_grids` predicts them.
     """
-    traffics = with_other_grids(traffics, code) if code else traffics
+    traffics = with_other_grids(traffics, code) if code is not None else traffics
     each = seconds and seconds / min(len(traffics), MOST_SEARCHED)
 
     def placed(name: str, effort: str) -> Option:

@@ -246,7 +246,7 @@ OF_TRANSFORM = ("fft", "decomposition", "grid", "schedule", "robust", "exchange"
 NOT_FOR_AXES = ("traffic", "code", "placement", "routing", "neighbours", "among", "failed", "idle", "effort", "seed",
                 "time_limit", "top")
 QUESTION = ("grid", "placement", "schedule", "effort", "whole_machine")  # of a prediction, beside the arguments of `ask`
-WHOLE = click.option("--whole-machine", is_flag=True, help=f"Confirm a question about a whole machine of over "
+WHOLE = click.option("--whole-machine", is_flag=True, help="Confirm a question about over "
                      f"{MOST_TASKS:,} tasks.")
 ON_NETWORK = (
     pages.BANDWIDTH,

@@ -40,8 +40,8 @@ BESIDE = {  # the same under schedules; the table has all exchanges that run bes
     "persistent@two-way": {"MPI_Startall", "MPI_Request_get_status", "MPI_Waitall"}}
 NEEDED = MOVES_DATA | BESIDE
 SLOW = {*OTHER_RADICES, *LINES, *BRICKS, *BESIDE} - {"line-binary2", "alltoallv@overlap:2", "p2p@opposite"}  # alike
-UNCHECKED = {"MPI_Error_string", "MPI_Get_library_version", "MPI_Initialized", "MPI_Finalized", "MPI_Comm_f2c",
-             "MPI_Wtime", "MPI_Error_class",  # whose errors do not matter
+UNCHECKED = {"MPI_Error_string", "MPI_Get_library_version", "MPI_Initialized", "MPI_Finalized",
+             "MPI_Comm_f2c", "MPI_Comm_c2f", "MPI_Wtime", "MPI_Error_class",  # whose errors do not matter
              "MPI_Request_free",  # at the end of a plan
              "MPI_Abort"}
 BY_ARRIVAL = {"MPI_Testall", "MPI_Waitall"}  # a round of radix r that arrived beside other work needs no wait
