@@ -136,7 +136,7 @@ def case():
         refused(lambda: f.gather(root=comm.size if comm.rank == comm.size - 1 else 0), "root is", "give a rank from 0 to")
         refused(lambda: f.global_dot(f[:0] if comm.rank == 0 else f), "is not the shape")
         refused(lambda: f.gather(0, 0, 0) if comm.rank == 0 else f.gather(0, 0), "argument")
-        assert type(f.T) is type(np.swapaxes(f, 0, 1)) is type(np.moveaxis(f, 0, 1)) is np.ndarray
+        assert type(f.T) is type(f.mT) is type(np.swapaxes(f, 0, 1)) is type(np.moveaxis(f, 0, 1)) is np.ndarray
 
 
 for _ in range(int(sys.argv[2])):

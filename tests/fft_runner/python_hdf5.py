@@ -87,6 +87,11 @@ def check_xdmf(base, steps):
         assert all(slab.get("Dimensions").split() == [str(n) for n in extents] for slab in slabs)
 
 
+def closed_badly(file):
+    file.id.close()
+    raise OSError("the disk is full")
+
+
 def check_series():
     """Steps written on one grid come back on another, exactly; a failed write leaves the steps before."""
     shape, base = (4, 6, 9), path.with_name("series")
@@ -106,6 +111,13 @@ def check_series():
         base.with_name("series.000030.h5.part").mkdir(exist_ok=True)
         comm.Barrier()
         refused("write: ", series.write, 30, 1., f=f)
+        h5py.File.close, close = closed_badly if comm.rank == 0 else h5py.File.close, h5py.File.close
+        refused("write: the disk is full", series.write, 20, 1., f=f)
+        h5py.File.close = close
+        for text in ("<Xdmf><Domain>", "<Xdmf><Domain><Grid><Grid Name='1'/></Grid></Domain></Xdmf>"):
+            base.with_name("other.xdmf").write_text(text)
+            comm.Barrier()
+            refused("other.xdmf is not the XDMF file of a series", Series, base.with_name("other"), plan)
         refused("known: 0, 10", series.read, "f", step=20)
         assert series.steps == {0: 0., 10: 10 / 3}
         series = Series(base, other, parallel=mode == "parallel")

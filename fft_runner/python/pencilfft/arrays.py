@@ -67,6 +67,11 @@ class PlanArray(np.ndarray[Any, np.dtype[Any]]):
         """The elements with all axes reversed, as an array of NumPy."""
         return np.asarray(self).T
 
+    @property
+    def mT(self) -> Array:  # type: ignore[override]
+        """The elements with the last two axes exchanged, as an array of NumPy."""
+        return self.swapaxes(-1, -2)
+
     # ---- place -----------------------------------------------------------------------------------------------------------
 
     @property

@@ -11,8 +11,8 @@ writes, and takes the parts of the others in pieces. An error on one rank is rai
 """
 
 import os
-from collections.abc import Callable
-from contextlib import closing, nullcontext, suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from math import isfinite
 from pathlib import Path
@@ -142,17 +142,20 @@ class Series:
         self._base, self._points, self._parallel = plan._agreed("Series", ready, lambda made: f" {made[0]} {made[2]}")
         self._grids: dict[int, ElementTree.Element] = {}
         attempt = _Attempt(plan, "Series")
-        if plan._running().rank == 0:
-            attempt(self._find)
+        found: Any = attempt(self._find) if plan._running().rank == 0 else None
         attempt.agree()
-        self._steps: dict[int, float] = plan._running().shared({step: float(grid[0].get("Value") or 0)
-                                                                for step, grid in self._grids.items()})[0]
+        self._steps: dict[int, float] = plan._running().shared(found)[0]
 
-    def _find(self) -> None:
+    def _find(self) -> dict[int, float]:
         listed = self._file("xdmf")
-        if listed.exists():
+        if not listed.exists():
+            return {}
+        try:
             grids = ElementTree.parse(listed).findall("./Domain/Grid/Grid")
-            self._grids = {int(grid.get("Name", "")): grid for grid in grids}
+            self._grids = {int(grid.attrib["Name"]): grid for grid in grids}
+            return {step: float(grid.findall("Time")[0].attrib["Value"]) for step, grid in self._grids.items()}
+        except (ElementTree.ParseError, LookupError, ValueError) as error:
+            raise PencilfftError(f"{listed} is not the XDMF file of a series ({error}); give another path") from error
 
     def _file(self, ending: str) -> Path:
         return self._base.with_name(f"{self._base.name}.{ending}")
@@ -184,9 +187,7 @@ class Series:
         whole, is_first = self._file(f"{number:06d}.h5"), self._plan._running().rank == 0
         part, attempt = whole.with_name(whole.name + ".part"), _Attempt(self._plan, "write")
         try:
-            file = attempt(self._opened, part, "w")
-            attempt.agree()
-            with closing(file) if file else nullcontext():
+            with self._opened(attempt, part, "w") as file:
                 for name, one in known.items():
                     save(file, name, one.plan, one._name or 0, one)
                 for axis, points in zip("xyz", self._points, strict=False):
@@ -226,16 +227,21 @@ class Series:
             return self._file(f"{number:06d}.h5")
 
         path, attempt = self._plan._agreed("read", ready, str), _Attempt(self._plan, "read")
-        file = attempt(self._opened, path, "r")
-        attempt.agree()
-        with closing(file) if file else nullcontext():
+        with self._opened(attempt, path, "r") as file:
             return load(file, name, plan or self._plan, array)
 
-    def _opened(self, path: Path, mode: str) -> Any:
-        team, open_file = self._plan._running(), _h5py().File
-        if self._parallel:
-            return open_file(path, mode, driver="mpio", comm=team._comm)
-        return open_file(path, mode) if team.rank == 0 else None
+    @contextmanager
+    def _opened(self, attempt: "_Attempt", path: Path, mode: str) -> Iterator[Any]:
+        """Open a file; if closing fails, for example because the disk is full, the next `agree` raises the error."""
+        team = self._plan._running()
+        more = {"driver": "mpio", "comm": team._comm} if self._parallel else {}
+        file = attempt(_h5py().File, path, mode, **more) if more or team.rank == 0 else None
+        attempt.agree()
+        try:
+            yield file
+        finally:
+            if file is not None:
+                attempt(file.close)
 
     def _list(self, grids: dict[int, ElementTree.Element]) -> None:
         root = ElementTree.Element("Xdmf", Version="3.0")
