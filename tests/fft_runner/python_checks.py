@@ -33,6 +33,7 @@ from pencilfft import (
     save_wisdom,
 )
 from pencilfft.boxes import LARGE_PAGE
+from pencilfft.hdf5 import Series
 from pencilfft.operators import (
     curl,
     derivative,
@@ -587,6 +588,15 @@ def telling():
 # ---- arguments at the limits of C types, and the lifetime of memory --------------------------------------------------
 
 
+def check_missing_h5py():
+    """On the last rank."""
+    if LAST:
+        sys.modules["h5py"] = None
+    with plan_of() as plan:
+        refused("h5py is missing", Series, "flow", plan)
+    sys.modules.pop("h5py", None)
+
+
 def check_refusals(grid):
     for words, *call in (("nosuch", lambda: plan_of(exchange="nosuch")), ("extents", Plan, SHAPE[:1], grid, comm),
                          ("three extents", Plan, 64, grid, comm), ("three extents", Plan, (12.0, 10, 9), grid, comm),
@@ -699,6 +709,7 @@ def check_threads():
 def limits():
     folder = Path(comm.bcast(tempfile.mkdtemp() if comm.rank == 0 else None))
     check_refusals(GRIDS[0])
+    check_missing_h5py()
     check_source_that_must_not_be_written(folder)
     path = os.fsencode(folder) + b"/\xff\xfe"  # messages may contain names that are not UTF-8
     if comm.rank == 0:

@@ -100,6 +100,14 @@ def load(group: Any, name: str, plan: Plan, array: str | int) -> PlanArray:
     return values
 
 
+def _h5py() -> Any:
+    try:
+        import h5py
+    except ImportError as error:
+        raise PencilfftError(f"h5py is missing ({error}); pip install h5py, or pip install './fft_runner[hdf5]'") from error
+    return h5py
+
+
 class Series:
     """Steps of a program in files ``PATH.000010.h5``, and in ``PATH.xdmf``, which ParaView and VisIt open.
 
@@ -127,9 +135,7 @@ class Series:
     def __init__(self, path: str | os.PathLike[str], plan: Plan, lengths: Lengths = WHOLE,
                  parallel: bool | None = None) -> None:
         def ready() -> tuple[Path, list[Array], bool]:
-            import h5py
-
-            in_parallel = bool(h5py.get_config().mpi) and plan.ranks > 1
+            in_parallel = bool(_h5py().get_config().mpi) and plan.ranks > 1
             return Path(os.fsdecode(_path(path))), plan._points(lengths), in_parallel if parallel is None else bool(parallel)
 
         self._plan = plan
@@ -226,12 +232,10 @@ class Series:
             return load(file, name, plan or self._plan, array)
 
     def _opened(self, path: Path, mode: str) -> Any:
-        import h5py
-
-        team = self._plan._running()
+        team, open_file = self._plan._running(), _h5py().File
         if self._parallel:
-            return h5py.File(path, mode, driver="mpio", comm=team._comm)
-        return h5py.File(path, mode) if team.rank == 0 else None
+            return open_file(path, mode, driver="mpio", comm=team._comm)
+        return open_file(path, mode) if team.rank == 0 else None
 
     def _list(self, grids: dict[int, ElementTree.Element]) -> None:
         root = ElementTree.Element("Xdmf", Version="3.0")
