@@ -264,8 +264,9 @@ def with_other_grids(traffics: dict[str, Traffic], code: str) -> dict[str, Traff
                            "domain, such as lammps:40x20x20")
     orders = {option: reordered(option, traffic) if name == "gromacs" else {} for option, traffic in traffics.items()}
     traces = [gridded(traffic, CODES[name], option) for option, traffic in traffics.items() if not orders[option]]
-    renumbered = {other: traffic for found in orders.values() for other, traffic in found.items()}
-    return renumbered | traffics | (dict(others(traces, lengths)) if traces else {})
+    renumbered = {other: traffic for found in orders.values() for other, traffic in found.items()
+                  if other not in traffics}
+    return traffics | renumbered | (dict(others(traces, lengths)) if traces else {})
 
 
 def of_mapping(where: Question, traffic: Traffic, mapping: Mapping, routing: str | None = None) -> PlacedProgram:

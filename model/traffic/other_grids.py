@@ -14,7 +14,7 @@ from pencilmap.model.base.arrays import Floats, Ints, factorisations
 from pencilmap.model.base.errors import TrafficError
 from pencilmap.model.placement.grid import LIBRARIES, ProcessGrid
 from pencilmap.model.traffic.patterns import ENOUGH, FFT, HALO, SMALL, patterns
-from pencilmap.model.traffic.program import COLLECTIVE, POINT, Traffic, joined, pairs_of
+from pencilmap.model.traffic.program import COLLECTIVE, POINT, Pairs, Traffic, joined, pairs_of
 
 # Programs and libraries whose process grid can be chosen: the words of the grid, and the order of its ranks.
 
@@ -161,6 +161,17 @@ class Gridded:
                 known[i] = float(pairs.bytes[own & (moved[i] % p == 1)].sum() / total)
         usual = sum(known.values()) / len(known) if known else 0.5
         return tuple(known.get(i, usual) for i in range(len(self.extents)))
+
+    @cached_property
+    def in_turn(self) -> bool:
+        """Whether most bytes of a halo go to one neighbour after another, not to all at once."""
+        if self.code.kind == FFT:
+            return False
+        ends = np.cumsum([0, *(len(phase.pairs) for phase in self.traffic.phases)])
+        alone = [phase.pairs.where(self.axes[begin:begin + len(phase.pairs)] > 0)
+                 for phase, begin in zip(self.traffic.phases, ends)]
+        return bool(2 * sum(int(pairs.bytes.sum()) for pairs in alone if _has_one_partner(pairs)) >
+                    sum(int(pairs.bytes.sum()) for pairs in alone))
 
     @property
     def part(self) -> float:
@@ -390,15 +401,28 @@ def _patterns(trace: Gridded, extents: tuple[int, ...]) -> list[int]:
 
 
 def _predicted(trace: Gridded, extents: tuple[int, ...], depths: Floats) -> Traffic:
-    """Return the traffic on another grid."""
+    """Return the traffic on another grid; steps that follow one another in the trace do so here."""
     ends, phases = np.cumsum([0, *(len(phase.pairs) for phase in trace.traffic.phases)]), []
     for phase, begin in zip(trace.traffic.phases, ends):
         of_row = trace.axes[begin:begin + len(phase.pairs)]
-        parts = [phase.pairs.where(of_row == 0)]
+        steps = []
         for axes in _patterns(trace, extents):
             rows, number = phase.pairs.where(of_row == axes), _number(trace, trace.extents, axes)
             n_bytes = rows.bytes.sum() / number * _ratio(trace, extents, axes, depths)
-            parts += [pairs_of(source, target, round(n_bytes * share), round(rows.messages.sum() / number))
-                      for source, target, share in _targets(trace, extents, axes)]
-        phases.append(replace(phase, pairs=joined(parts)))
+            steps += [pairs_of(source, target, round(n_bytes * share), round(rows.messages.sum() / number))
+                      for source, target, share in _targets(trace, extents, axes) if len(rows)]
+        together = 1 if trace.in_turn and _has_one_partner(phase.pairs.where(of_row > 0)) else max(1, len(steps))
+        phases.append(replace(phase, pairs=joined([phase.pairs.where(of_row == 0), *steps[:together]])))
+        phases += [replace(phase, pairs=step, seconds=_none_of(phase.seconds), computing=_none_of(phase.computing),
+                           waiting=_none_of(phase.waiting)) for step in steps[together:]]
     return replace(trace.traffic, phases=tuple(phases), communicators=())
+
+
+def _none_of(seconds: Any) -> Any:
+    return None if seconds is None else 0 * seconds
+
+
+def _has_one_partner(pairs: Pairs) -> bool:
+    """Return whether no rank sends to two others."""
+    ends = np.unique([pairs.source, pairs.target], axis=1)
+    return bool(np.bincount(ends[0]).max(initial=0) == 1)

@@ -11,7 +11,7 @@ program fortran_test
     integer(c_int), parameter :: bad_call = pencilfft_bad_call, bad_size = pencilfft_bad_size
     integer(c_int64_t), parameter :: ones(4) = 1
     real(c_double), parameter :: two_pi = 6.283185307179586_c_double
-    integer :: R, C, rank, ierror, i, j, e, failures = 0
+    integer :: R, C, rank, ierror, i, e, failures = 0
     character(16) :: word
     type(pencilfft_plan) :: plan
     type(pencilfft_halo) :: halo
@@ -46,17 +46,16 @@ program fortran_test
     call bounds_are_global()
     call lines_are_transformed("transpose", "natural", 31)
     call lines_are_transformed("dft", "transposed", 30)
-    call bricks_of_lines_are_transformed("transpose", "natural", [1, R, C])
-    call bricks_of_lines_are_transformed("dft", "transposed", [C, 1, R])
+    call bricks_of_lines_are_transformed()
     call what_happened_is_told()
     call a_walk_meets_every_mode()
-    call arrays_are_pointers()
     call lengths_on_one_rank_are_refused_on_all()
     call short_arrays_are_refused()
     call names_are_listed()
     call wisdom_is_kept()
     call every_choice_gets_where_it_belongs()
-    if (R*C > 1) call calls_that_differ_are_told()
+    call need(pencilfft_plan_destroy(plan))
+    call need(pencilfft_plan_destroy(plan)) ! which is gone
     call MPI_Finalize(ierror)
     call refused(made(), bad_call, "MPI_Finalize")
     print '(i0,a)', failures, " failures"
@@ -86,7 +85,7 @@ contains
         call check(index(pencilfft_message(), words) > 0, words//" is not in: "//pencilfft_message())
     end subroutine
 
-    !> `plan` of n(1:3) on the grid R x C, of rigor estimate, unless others are given.
+    !> `plan` of n(1:3) on the grid R x C, of rigor estimate, unless others are given; the plan before is destroyed.
     integer(c_int) function made(type, kinds, skip, precision, layout, exchange, rigor, sync, directions, fields, &
                                  auto_budget_s, decomposition, schedule, torus, node, input_box, output_box, threads, &
                                  destroy_input, padded, nonblocking, exchange_precision, order, caller_work, interleaved, &
@@ -103,6 +102,7 @@ contains
         how = "estimate"
         of = n
         on = [R, C]
+        call need(pencilfft_plan_destroy(plan))
         if (present(rigor)) how = rigor
         if (present(extents)) of = extents
         if (present(grid)) on = grid
@@ -148,16 +148,14 @@ contains
             g = -1
             call need(pencilfft_transpose(plan, e, forth, from, to))
             call check(all(g == numbers(other, order(:, e + 1))), layout//": forward transpose is exact")
-            f = -1
-            call need(pencilfft_transpose(plan, e, back, to, from))
-            call check(all(f == numbers(box, order(:, e))), layout//": backward transpose is exact")
         end do
         call need(pencilfft_plan_destroy(plan))
         call check(all(pencilfft_shape(plan, pencilfft_input) == 0), "no plan has no shape")
+        call check(pencilfft_exchange_chosen(plan, pencilfft_row) == "" .and. pencilfft_plan_text(plan) == "" .and. &
+                   pencilfft_schedule_chosen(plan) == "", "no plan tells nothing")
         call need(made(layout=layout, extents=[C, max(R, C), R])) ! extents of 1 have the strides of a neighbouring axis
         call need(pencilfft_box_mine(plan, pencilfft_x_pencil, box))
         call check(all(pencilfft_shape(plan, pencilfft_x_pencil) == box%extent(order(:, 2))), layout//": thin X pencil")
-        call need(pencilfft_plan_destroy(plan))
     end subroutine
 
     !> exp(2 pi i (2 x / nx + 3 y / ny + 4 z / nz)): alone, in flight, as a pair in flight, backward with 1/N.
@@ -166,8 +164,6 @@ contains
         integer, allocatable :: at(:, :, :)
         integer(c_int) :: done
         call need(made(nonblocking=.true.))
-        call need(pencilfft_scale(plan, scaling))
-        call check(scaling == product(n), "scale of a DFT is the number of elements")
         call need(pencilfft_array(plan, pencilfft_input, a))
         call need(pencilfft_array(plan, pencilfft_input, d))
         call need(pencilfft_array(plan, pencilfft_output, b))
@@ -179,7 +175,7 @@ contains
                                  + 4._c_double*mod(at, n(3))/n(3)), c_double_complex))
         call need(pencilfft_forward(plan, c_loc(a), c_loc(b)))
         at = nint(numbers(other, [3, 2, 1]))
-        call check(all(abs(b - merge(scaling, 0._c_double, at == (2*n(2) + 3)*n(3) + 4)) < 1e-10), "mode")
+        call check(all(abs(b - merge(product(n), 0, at == (2*n(2) + 3)*n(3) + 4)) < 1e-10), "mode")
         call need(pencilfft_start(plan, forth, c_loc(a), c_loc(c_hat)))
         call need(pencilfft_progress(plan, done))
         call need(pencilfft_wait(plan))
@@ -192,8 +188,6 @@ contains
         d = 0
         call need(pencilfft_execute_pair(plan, c_loc(a), c_loc(b), c_loc(c_hat), c_loc(d)))
         call check(all(abs(d - a) < 1d-12), "a pair")
-        call need(pencilfft_plan_destroy(plan))
-        call need(pencilfft_plan_destroy(plan)) ! which is gone
     end subroutine
 
     !> Members that no refusal tells: padding, the precision of exchanges, destroyed inputs, parts, boxes.
@@ -206,41 +200,35 @@ contains
         call check(scaling == 14*8*20, "scale of padded lines")
         call need(pencilfft_exchange_error(plan, scaling))
         call check(scaling == count([R, C] > 1)*2._c_double**(-24), "the error of exchanges in single precision")
-        call need(pencilfft_plan_destroy(plan))
         call need(made(exchange="alltoallv", destroy_input=.true.))
         call check(index(pencilfft_plan_text(plan), "0 work buffers;") > 0, "the input is a work buffer")
         call need(pencilfft_threads(plan, number))
         call check(number == 1, "a thread")
-        call need(pencilfft_plan_destroy(plan))
         call need(made(schedule="two-way", fields=2))
         call need(pencilfft_parts(plan, pencilfft_output, number))
         call need(pencilfft_part_mine(plan, pencilfft_output, 1, part))
         call check(number == 2 .and. part%start > 0, "two parts of the output")
         call check(index(pencilfft_schedule_chosen(plan), "two-way:") == 1, "the schedule is told")
         call refused(pencilfft_array(plan, pencilfft_output, b), bad_call, "has 2 parts")
-        call need(pencilfft_plan_destroy(plan))
         box%offset = 0
         box%extent = merge(n, 0, rank == R*C - 1) ! all on the last rank
         call need(made(input_box=box))
         call check(pencilfft_exchange_stage(plan, pencilfft_remap_in) == "remap_in", "there is a remap")
         call need(pencilfft_box_mine(plan, pencilfft_input, other))
         call check(all(other%extent == box%extent), "the input is in its box")
-        call need(pencilfft_plan_destroy(plan))
         box%extent = n
         if (R*C > 1) call refused(made(output_box=box), bad_size, "the output boxes of ranks 0 and 1 overlap")
     end subroutine
 
-    !> Waves along x and along y as components of arrays of two dimensions whose x is halved, in memory given here.
+    !> Constants as components of arrays of two dimensions whose x is halved, in memory given here.
     subroutine flat_arrays_have_components_in_front()
         real(c_double), pointer :: g(:, :, :, :)
         complex(c_double_complex), pointer :: g_hat(:, :, :, :)
         integer(c_int64_t), allocatable, target :: work(:)
         integer(c_int64_t) :: least, more
-        complex(c_double_complex) :: expected(2)
         call need(made(extents=n(1:2), grid=[0, 0], type="r2c")) ! order yx
         call need(pencilfft_line_of(plan, 2, axis))
         call check(axis%kind == pencilfft_line_r2c, "y is halved by default")
-        call need(pencilfft_plan_destroy(plan))
         call need(made(extents=n(1:2), grid=[0, 0], type="r2c", order="xy", fields=2, interleaved=.true., &
                        caller_work=.true.))
         call need(pencilfft_work_bytes(plan, 0, least))
@@ -252,25 +240,17 @@ contains
         call need(pencilfft_array(plan, pencilfft_output, g_hat))
         call need(pencilfft_box_mine(plan, pencilfft_input, box))
         call check(all(shape(g) == [2_c_int64_t, box%extent(2:1:-1), 1_c_int64_t]), "shape of interleaved fields")
-        do concurrent(i=1:size(g, 2), j=1:size(g, 3))
-            g(:, i, j, 1) = [cos(two_pi*(box%offset(1) + j - 1)/n(1)), cos(2*two_pi*(box%offset(2) + i - 1)/n(2))]
-        end do
+        g(1, :, :, 1) = 1
+        g(2, :, :, 1) = 2
         call need(pencilfft_transform(plan, forth, g, g_hat))
         call need(pencilfft_box_mine(plan, pencilfft_output, box))
-        do j = 1, size(g_hat, 3)
-            do i = 1, size(g_hat, 2)
-                expected = [merge(36, 0, all(box%offset(:2) + [j, i] == [2, 1])), &
-                            merge(36, 0, any(box%offset(2) + i == [3, n(2) - 1]) .and. box%offset(1) + j == 1)]
-                call check(all(abs(g_hat(:, i, j, 1) - expected) < 1d-10), "modes of interleaved fields")
-            end do
-        end do
-        call need(pencilfft_plan_destroy(plan))
+        if (size(g_hat) > 0 .and. all(box%offset(:2) == 0)) g_hat(:, 1, 1, 1) = g_hat(:, 1, 1, 1) - [72, 144]
+        call check(all(abs(g_hat) < 1d-10), "each component has its mean alone")
     end subroutine
 
     !> Numbers modulo the extents around each rank's bricks; accumulated ones count the copies of an element.
     subroutine halos_are_exchanged()
         complex(c_double_complex), allocatable, target :: own(:, :, :), padded(:, :, :)
-        logical :: sent(R*C)
         call need(made(decomposition="brick"))
         call need(pencilfft_box_mine(plan, pencilfft_input, box))
         call need(pencilfft_halo_create(plan, pencilfft_input, int([1, 2, 0], c_int64_t), int([2, 1, 3], c_int64_t), halo))
@@ -280,25 +260,14 @@ contains
         padded = 0*numbers(part%box, [3, 2, 1])
         call need(pencilfft_halo_exchange(halo, c_loc(own), c_loc(padded)))
         call check(all(padded == numbers(part%box, [3, 2, 1])), "periodic numbers")
-        call need(pencilfft_halo_destroy(halo))
-        call need(pencilfft_halo_create(plan, pencilfft_input, int([1, 2, 0], c_int64_t), int([2, 1, 3], c_int64_t), halo, &
-                                        walls="x"))
-        padded = -1
-        call need(pencilfft_halo_exchange(halo, c_loc(own), c_loc(padded)))
-        do i = 1, size(padded, 3)
-            j = int(part%box%offset(1)) + i
-            call check(all((padded(:, :, i) == -1) .eqv. (j < 1 .or. j > n(1))), "nothing is written behind walls")
-        end do
         padded = 1
         call need(pencilfft_halo_accumulate(halo, c_loc(padded), c_loc(own)))
         call check(all(real(own) >= 1), "each at least once")
         call need(pencilfft_halo_traffic(halo, forth, bytes, messages))
-        sent = bytes > 0
-        call check(all(sent .eqv. (messages == 1)) .and. (R*C == 1 .or. any(sent)), "what is sent")
+        call check(all((bytes > 0) .eqv. (messages == 1)) .and. (R*C == 1 .or. any(bytes > 0)), "what is sent")
         call need(pencilfft_halo_destroy(halo))
-        call refused(pencilfft_halo_create(plan, pencilfft_input, int([99, 0, 0], c_int64_t), 0*ones(:3), halo), bad_size, &
-                     "a halo of 99 planes below along x")
-        call need(pencilfft_plan_destroy(plan))
+        call refused(pencilfft_halo_create(plan, pencilfft_input, ones(:3), ones(:3), halo, walls="w"), &
+                     pencilfft_unknown_name, "walls 'w'")
     end subroutine
 
     !> Lower bounds are global, for every type and array; the ranks of a row have their order.
@@ -319,23 +288,23 @@ contains
         call check(place == mod(rank, R), "the row of this rank")
         call MPI_Comm_free(row, ierror)
         call refused(pencilfft_group(plan, 7, row), bad_call, "no exchange 7; the plan has 0 to 1")
-        call need(pencilfft_plan_destroy(plan))
         do i = 0, 1
             call need(made(type="r2c", precision="single", fields=2, interleaved=i == 1))
-            call need(pencilfft_array(plan, pencilfft_input, g, first=0))
+            call need(pencilfft_array(plan, pencilfft_input, g))
             call need(pencilfft_array(plan, pencilfft_output, h, first=0))
             call need(pencilfft_box_mine(plan, pencilfft_output, box))
-            call check(size(g) == 0 .or. size(h) == 0 .or. &
-                       all(lbound(h) == cshift([box%offset(3:1:-1), 1_c_int64_t], -i)), "fields keep bounds from 1 on")
-            call need(pencilfft_plan_destroy(plan))
+            call check(size(h) == 0 .or. all(lbound(h) == cshift([box%offset(3:1:-1), 1_c_int64_t], -i)), "bounds of fields")
+            call check(all(shape(h) == cshift([box%extent(3:1:-1), 2_c_int64_t], -i)), "shape of fields")
+            g = 1 + rank
+            call need(pencilfft_transform(plan, forth, g, h))
+            g = 0
+            call need(pencilfft_transform(plan, back, h, g))
+            call check(all(abs(g/product(n) - 1 - rank) < 1e-3), "single precision goes forth and back")
         end do
+        call refused(pencilfft_array(plan, pencilfft_input, b), bad_call, &
+                     "has 2 field(s) of real elements of 4 bytes; given: 1 of complex elements of 16 bytes")
+        call check(.not. associated(b), "a refused pointer is null")
     end subroutine
-
-    !> The last phase is the sum of the others.
-    logical function add_up(n)
-        integer, intent(in) :: n
-        add_up = seconds(n) > 0 .and. abs(seconds(n) - sum(seconds(:n - 1))) < 1e-3
-    end function
 
     !> Waves of 3 and of 4 periods on two lines become a mode each, and come back in place.
     subroutine lines_are_transformed(algorithm, order, length)
@@ -369,45 +338,41 @@ contains
         e = pencilfft_line_phases(line)
         call need(pencilfft_line_phase_seconds(line, seconds))
         call check(pencilfft_line_phase_name(line, 1) == "fft_line" .and. pencilfft_line_phase_name(line, e) == "total" &
-                   .and. add_up(e), "phases of "//algorithm)
+                   .and. seconds(e) > 0, "phases of "//algorithm)
         call need(pencilfft_line_destroy(line))
         call check(pencilfft_line_phases(line) == 0 .and. pencilfft_line_exchanges(line) == 0, "no plan")
     end subroutine
 
     !> Two fields of a wave in bricks become one mode each, and come back in place.
-    subroutine bricks_of_lines_are_transformed(algorithm, order, grid)
-        character(*), intent(in) :: algorithm, order
-        integer, intent(in) :: grid(3)
+    subroutine bricks_of_lines_are_transformed()
         integer, parameter :: size_of(3) = [5, 6, 4], mode(3) = [1, 4, 2], ends(2) = [pencilfft_input, pencilfft_output]
         complex(c_double_complex), allocatable, target :: first(:), last(:)
-        integer(c_int64_t) :: extent(3, 2), elements, at(6, 3, 2), one
-        integer :: field, l, d
-        call need(pencilfft_brick_lines_create(int(size_of, c_int64_t), grid, MPI_COMM_WORLD, bricks, fields=2, &
-                                               order=order, algorithm=algorithm, rigor="estimate"))
+        integer(c_int64_t) :: extent(3), elements, at(6, 3), one, p(3)
+        integer :: d, l
+        call need(pencilfft_brick_lines_create(int(size_of, c_int64_t), [C, 1, R], MPI_COMM_WORLD, bricks, fields=2, &
+                                               order="transposed", algorithm="dft", rigor="estimate"))
         call need(pencilfft_brick_lines_elements(bricks, elements))
         allocate (first(elements), last(elements))
         do e = 1, 2
-            call need(pencilfft_brick_lines_extent(bricks, ends(e), rank, extent(:, e)))
+            call need(pencilfft_brick_lines_extent(bricks, ends(e), rank, extent))
             do d = 1, 3
-                call need(pencilfft_brick_lines_indices(bricks, ends(e), rank, d, at(:, d, e)))
-                call need(pencilfft_brick_lines_index(bricks, ends(e), rank, d, 0_c_int64_t, one))
-                call check(one == at(1, d, e), "an index of bricks by "//algorithm)
+                call need(pencilfft_brick_lines_indices(bricks, ends(e), rank, d, at(:, d)))
+                call need(pencilfft_brick_lines_index(bricks, ends(e), rank, d, extent(d) - 1, one))
+                call check(one == at(extent(d), d), "an index of bricks")
             end do
             if (e == 2) call need(pencilfft_brick_lines_execute(bricks, forth, c_loc(first), c_loc(last)))
-            do l = 0, 2*int(product(extent(:, e))) - 1
-                i = l/int(extent(3, e))
-                field = i/int(extent(2, e)*extent(1, e)) + 1
-                associate (p => [at(modulo(i/int(extent(2, e)), int(extent(1, e))) + 1, 1, e), &
-                                 at(modulo(i, int(extent(2, e))) + 1, 2, e), at(modulo(l, int(extent(3, e))) + 1, 3, e)])
-                    if (e == 1) first(l + 1) = field*exp(cmplx(0, two_pi*sum(mode*p/real(size_of, c_double)), c_double))
-                    if (e == 2) call check(abs(last(l + 1) - merge(field*product(size_of), 0, all(p == mode))) < 1e-9, &
-                                           "a mode of bricks: "//algorithm)
-                end associate
+            do l = 0, 2*int(product(extent)) - 1
+                p = [l/(extent(2)*extent(3)), l/extent(3), int(l, c_int64_t)]
+                p = [(at(modulo(p(d), extent(d)) + 1, d), d=1, 3)]
+                i = l/int(product(extent)) + 1 ! the field
+                if (e == 1) first(l + 1) = i*exp(cmplx(0, two_pi*sum(mode*p/real(size_of, c_double)), c_double))
+                if (e == 2) call check(abs(last(l + 1) - merge(120*i, 0, all(p == mode))) < 1e-9, "a mode of bricks")
             end do
         end do
         call need(pencilfft_brick_lines_execute(bricks, back, c_loc(last), c_loc(last)))
-        l = 2*int(product(extent(:, 1)))
-        call check(all(abs(last(:l)/product(size_of) - first(:l)) < 1e-12), "bricks back again in place: "//algorithm)
+        call need(pencilfft_brick_lines_extent(bricks, pencilfft_input, rank, extent))
+        l = 2*int(product(extent))
+        call check(all(abs(last(:l)/product(size_of) - first(:l)) < 1e-12), "bricks back again in place")
         call need(pencilfft_brick_lines_destroy(bricks))
     end subroutine
 
@@ -415,8 +380,6 @@ contains
         integer(c_int) :: trials
         integer(c_int64_t) :: elements
         integer :: phases
-        call check(pencilfft_exchange_chosen(plan, pencilfft_row) == "" .and. pencilfft_plan_text(plan) == "" .and. &
-                   pencilfft_schedule_chosen(plan) == "", "no plan tells nothing")
         call need(made(exchange="p2p", grid=[0, C]))
         call check(all(pencilfft_grid(plan) == [R, C]), "R follows from C")
         call need(pencilfft_alloc(plan, from))
@@ -427,7 +390,7 @@ contains
         do i = 1, phases
             if (pencilfft_phase_name(plan, i) == "total") e = i
         end do
-        call check(add_up(e), "the phases make the total")
+        call check(seconds(e) > 0 .and. abs(seconds(e) - sum(seconds(:e - 1))) < 1e-3, "the phases make the total")
         call check(pencilfft_phase_name(plan, 1) == "fft_z" .and. pencilfft_phase_name(plan, 0) == "" .and. &
                    pencilfft_phase_name(plan, phases + 1) == "", "phases are counted from 1")
         call check(pencilfft_phase_kind(plan, 1) == pencilfft_kind_fft .and. pencilfft_phase_kind(plan, 0) == -1 .and. &
@@ -443,18 +406,16 @@ contains
         call check(bytes(1) == 16*elements .and. elements >= product(pencilfft_shape(plan, pencilfft_input)), "room for all")
         call need(pencilfft_traffic(plan, pencilfft_row, forth, bytes, messages))
         call check(count(messages > 0) == R - 1 .and. bytes(rank + 1) == 0, "a message to each other task of the row")
-        call need(pencilfft_plan_destroy(plan))
         call need(made(grid=[0, 0], exchange="auto", auto_budget_s=0.01_c_double))
         call need(pencilfft_grid_trials(plan, trials))
         call check(trials >= merge(1, 0, R*C > 1), "grids are tried")
         if (trials > 0) call need(pencilfft_grid_trial_of(plan, 0, trial))
         call check(trials == 0 .or. trial%R*trial%C == R*C .and. trial%least <= trial%median, "a trial of a grid")
-        call need(pencilfft_plan_destroy(plan))
     end subroutine
 
     !> By the walk, each element has its global number; modes of x have their waves.
     subroutine a_walk_meets_every_mode()
-        integer(c_int64_t) :: mine, all
+        integer(c_int64_t) :: mine
         call need(made(type="r2c", schedule="two-way"))
         call need(pencilfft_walk_begin(plan, pencilfft_output, walk))
         mine = 0
@@ -463,45 +424,10 @@ contains
             call check(walk%waves(1) == walk%index(1) - merge(n(1), 0, 2*walk%index(1) > n(1)) .and. &
                        walk%at >= 0 .and. walk%field == 0, "waves of a mode")
         end do
-        call MPI_Allreduce(mine, all, 1, MPI_INTEGER8, MPI_SUM, MPI_COMM_WORLD, ierror)
-        call check(all == n(1)*n(2)*(n(3)/2 + 1), "as many elements as modes")
+        call MPI_Allreduce(MPI_IN_PLACE, mine, 1, MPI_INTEGER8, MPI_SUM, MPI_COMM_WORLD, ierror)
+        call check(mine == n(1)*n(2)*(n(3)/2 + 1), "as many elements as modes")
         call need(pencilfft_format_of(plan, pencilfft_output, form))
         call check(form%is_complex == 1 .and. form%element_bytes == 16 .and. form%n(3) == n(3)/2 + 1, "the format is told")
-        call need(pencilfft_line_of(plan, 3, axis))
-        call check(axis%kind == pencilfft_line_r2c .and. axis%number == 0, "z is halved")
-        call need(pencilfft_plan_destroy(plan))
-        call refused(pencilfft_walk_begin(plan, pencilfft_output, walk), bad_call, "null plan")
-    end subroutine
-
-    !> Pointers of the shape of an array, and transforms of them; a wrong type is refused.
-    subroutine arrays_are_pointers()
-        real(c_float), pointer :: g(:, :, :, :)
-        complex(c_float_complex), pointer :: g_hat(:, :, :, :), wrong(:, :, :)
-        call need(made(type="r2c"))
-        call need(pencilfft_array(plan, pencilfft_input, f))
-        call need(pencilfft_array(plan, pencilfft_output, b))
-        call need(pencilfft_scale(plan, scaling))
-        f = 1 + rank
-        call need(pencilfft_transform(plan, forth, f, b))
-        f = 0
-        call need(pencilfft_transform(plan, back, b, f))
-        call check(all(abs(f/scaling - 1 - rank) < 1d-12), "arrays go forth and back")
-        call refused(pencilfft_array(plan, pencilfft_input, b), bad_call, &
-                     "has 1 field(s) of real elements of 8 bytes; given: 1 of complex elements of 16 bytes")
-        call check(.not. associated(b), "a refused pointer is null")
-        call need(pencilfft_plan_destroy(plan))
-        call need(made(type="r2c", precision="single", fields=2))
-        call need(pencilfft_array(plan, pencilfft_input, g))
-        call need(pencilfft_array(plan, pencilfft_output, g_hat))
-        g = 1 + rank
-        call need(pencilfft_transform(plan, forth, g, g_hat))
-        g = 0
-        call need(pencilfft_transform(plan, back, g_hat, g))
-        call check(all(abs(g/720 - 1 - rank) < 1e-3), "single precision goes forth and back")
-        call check(size(g, 4) == 2 .and. all(shape(g_hat, c_int64_t) == [pencilfft_shape(plan, pencilfft_output), &
-                                                                        2_c_int64_t]), "fields are the last index")
-        call refused(pencilfft_array(plan, pencilfft_output, wrong), bad_call, "has 2 field(s)")
-        call need(pencilfft_plan_destroy(plan))
     end subroutine
 
     !> A wrong length on the last rank.
@@ -517,7 +443,6 @@ contains
                      "pencilfft_halo_create: low has 4 elements; give 3")
         call refused(pencilfft_halo_create(plan, pencilfft_input, ones(:3), ones(:3 - more), halo), bad_call, &
                      "pencilfft_halo_create: high has 2 elements; give 3")
-        call need(pencilfft_plan_destroy(plan))
         call refused(pencilfft_brick_lines_create(12*ones(:3 + more), [R, C, 1], MPI_COMM_WORLD, bricks), bad_call, &
                      "pencilfft_brick_lines_create: size has 4 elements; give 3")
         call refused(pencilfft_brick_lines_create(12*ones(:3), reshape([R, C, 1, 1], [3 + more]), MPI_COMM_WORLD, bricks), &
@@ -543,7 +468,6 @@ contains
         call refused(pencilfft_transform(plan, back, b, f(:, :, 2:)), bad_call, "pencilfft_transform: `to` has")
         call refused(pencilfft_transform(plan, back, b(:, :, ::2), f), bad_call, "`from` is not contiguous")
         call arrays_of_unknown_length(f, b)
-        call need(pencilfft_plan_destroy(plan))
         call need(pencilfft_line_create(60_c_int64_t, MPI_COMM_WORLD, line, rigor="estimate"))
         call refused(pencilfft_line_indices(line, pencilfft_input, rank, long(:60/R/C - 1)), bad_call, &
                      "pencilfft_line_indices: indices has")
@@ -582,23 +506,17 @@ contains
     subroutine wisdom_is_kept()
         logical :: found
         character(1000) :: path
-        character(:), allocatable :: row
         call get_command_argument(3, path)
         call pencilfft_wisdom_forget()
         call need(pencilfft_wisdom_load(path, MPI_COMM_WORLD, found))
         call check(.not. found, "there is no wisdom yet")
         call need(made(exchange="auto", rigor="measure", auto_budget_s=0.1_c_double))
-        row = pencilfft_exchange_chosen(plan, pencilfft_row)
         call need(pencilfft_auto_seconds(plan, pencilfft_row, 1, scaling))
         call check(scaling > 0 .or. R == 1, "the first was tried")
-        call need(pencilfft_plan_destroy(plan))
         call need(pencilfft_wisdom_save(path, MPI_COMM_WORLD))
         call pencilfft_wisdom_forget()
         call need(pencilfft_wisdom_load(path, MPI_COMM_WORLD, found))
         call check(found, "wisdom was written")
-        call need(made(exchange="auto", rigor="measure", auto_budget_s=0._c_double))
-        call check(pencilfft_exchange_chosen(plan, pencilfft_row) == row, "the choice is remembered")
-        call need(pencilfft_plan_destroy(plan))
         call refused(pencilfft_wisdom_save("/nowhere/wisdom", MPI_COMM_WORLD), bad_call, "/nowhere/wisdom")
     end subroutine
 
@@ -620,46 +538,11 @@ contains
         call refused(made(schedule="overlap:"//repeat("1,", 150)//"9999"), unknown, "from 1 to 1000")
         call refused(made(torus="8x8", node="1 2 3"), bad_call, "write 2 numbers")
         call refused(made(threads=-2), bad_call, "threads is -2")
-        call refused(made(sync="barrier", nonblocking=.true.), pencilfft_not_possible, "waits for all ranks")
-        call refused(made(directions=8), bad_call, "directions")
-        call refused(made(fields=0), bad_size, "fields is 0")
-        call refused(made(extents=[0, 8, 10]), bad_size, "size 0 8 10")
-        call refused(made(grid=[R, C + 1]), pencilfft_bad_grid, "choose RxC")
         call refused(pencilfft_line_create(16_c_int64_t, MPI_COMM_WORLD, line, algorithm="fast"), unknown, "algorithm 'f")
         call refused(pencilfft_line_create(16_c_int64_t, MPI_COMM_WORLD, line, precision="half"), unknown, "precision 'h")
         call refused(pencilfft_line_create(16_c_int64_t, MPI_COMM_WORLD, line, sync="wish"), unknown, "sync 'wish'")
-        call refused(pencilfft_brick_lines_create(12*ones(:3), [R*C + 1, 1, 1], MPI_COMM_WORLD, bricks), &
-                     pencilfft_bad_grid, "there must be one for each rank")
-        call refused(pencilfft_scale(plan, scaling), bad_call, "null plan")
         call need(made(directions=1))
         call need(pencilfft_alloc(plan, from))
-        call need(pencilfft_alloc(plan, to))
         call refused(pencilfft_backward(plan, from, from), bad_call, "not made for this direction")
-        call refused(pencilfft_transpose(plan, 7_c_int, forth, from, to), bad_call, "exchange is 7")
-        call refused(pencilfft_box_mine(plan, 9_c_int, box), bad_call, "no such array")
-        call need(pencilfft_plan_destroy(plan))
-    end subroutine
-
-    !> With PENCILFFT_CHECK_CALLS: a different call on one rank, and an impossible call, fail on all with the same message.
-    subroutine calls_that_differ_are_told()
-        interface
-            integer(c_int) function setenv(name, value, overwrite) bind(C)
-                import
-                character(kind=c_char), intent(in) :: name(*), value(*)
-                integer(c_int), value :: overwrite
-            end function
-        end interface
-        character(*), parameter :: name = "PENCILFFT_CHECK_CALLS"//c_null_char
-        logical :: last
-        last = rank == R*C - 1
-        call check(setenv(name, "60"//c_null_char, 1_c_int) == 0, "the environment is set")
-        call need(made())
-        call need(pencilfft_array(plan, pencilfft_input, a))
-        call need(pencilfft_array(plan, pencilfft_output, b))
-        call refused(pencilfft_execute(plan, merge(back, forth, last), c_loc(a), c_loc(b)), pencilfft_mismatch, &
-                     "the calls differ between ranks")
-        call refused(pencilfft_transform(plan, forth, a(:, :, merge(2, 1, last):), b), bad_call, "`from` has")
-        call need(pencilfft_plan_destroy(plan))
-        call check(setenv(name, "0"//c_null_char, 1_c_int) == 0, "the environment is set again")
     end subroutine
 end program fortran_test

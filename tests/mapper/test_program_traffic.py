@@ -368,6 +368,24 @@ def test_grids_of_programs_load_their_busiest_links_as_predicted(name, domain, n
     assert predicted == pytest.approx({words: real[words] for words in predicted}, rel=0.02 if name == "lammps" else 0.05)
 
 
+def in_turn(code, extents):
+    """The halo of a cube whose messages in each direction follow those in the directions before."""
+    pairs, n = halo_of(code, extents, (16,) * 3, (True,) * 3).pairs, prod(extents)
+    at = np.array(np.unravel_index(np.argsort(numbers(code, extents), axis=None), extents))
+    steps = (at[:, pairs.target] - at[:, pairs.source]) % np.array(extents)[:, None]
+    order = np.unique(steps, axis=1, return_inverse=True)[1].reshape(-1)
+    return Traffic(n, tuple(Phase(n, pairs.where(order == k)) for k in range(order.max() + 1)))
+
+
+def test_messages_in_turn_are_in_turn_on_other_grids():
+    code = CODES["lammps"]
+    found = with_other_grids({"2 2 4": in_turn(code, (2, 2, 4))}, "lammps")
+    loads, right = ({words: sum(launch_load("4x4", one_phase(16, phase.pairs)) for phase in traffic.phases)
+                     for words, traffic in some.items()}
+                    for some in (found, {words: in_turn(code, code.numbers(words)) for words in found}))
+    assert len(loads) > 9 and loads == pytest.approx(right, rel=0.02)
+
+
 def test_other_messages_and_phases_stay_on_other_grids():
     code, kept = CODES["gromacs"], pairs_of([0, 3], [3, 9], [9000, 800], kind=STATED)
     halos = [halo_of(code, (2, 2, 4), (n,) * 3, (True,) * 3).pairs for n in (16, 32)]
@@ -402,7 +420,7 @@ def test_ranks_of_gromacs_in_other_orders_have_the_same_partners():
                 true = traffic(ends[n_pme][words.split()[-1]])
                 assert np.array_equal(other.total.bytes.toarray(), true.total.bytes.toarray()), words
     trace = traffic(ends[4]["interleave"])
-    assert list(with_other_grids({"-npme 4": trace}, "gromacs")) == ["-npme 4 -ddorder pp_pme", "-npme 4"]
+    assert list(with_other_grids({"-npme 4": trace}, "gromacs")) == ["-npme 4", "-npme 4 -ddorder pp_pme"]  # the usual first
     assert len(with_other_grids({"-npme 4 -dd 2 3 2": trace}, "gromacs")) == 2  # cartesian gives other partners there
     for wrong in ("-npme 4 -ddorder pp_pme", "-npme 5", "-npme 12", "-npme 4 -dd 3 2 1", "-npme 4 -ddorder x"):
         with pytest.raises(TrafficError, match="the trace is none of"):

@@ -469,7 +469,7 @@ def is_there(needed: str) -> bool:
 def _runs(network: EmulatedNetwork, name: str, folder: Path, timeout_s: float) -> tuple[list[Row], dict[str, Any]]:
     words = _command(PROGRAMS[name], folder)
     say(f"tracing {name}")
-    traffic = _traced(words, network.network.n_nodes, folder)
+    traffic = _traced(words, network.network.n_nodes, folder, folder / f"{name}.txt")
     bandwidth = f"{network.payload_bytes_per_s:.17g} byte/s"
     placement = setting(network=network.text, bandwidth=bandwidth).program(traffic, routing=network.routing)
     launched, best = placement.mappings[0], placement.best[0]
@@ -518,12 +518,12 @@ def _command(program: Program, folder: Path) -> list[str]:
     return [word.format(**names) for word in program.command]
 
 
-def _traced(words: Sequence[str], ranks: int, folder: Path) -> Path:
-    """Run a program here, in its launch order, and return the file of its traffic."""
+def _traced(words: Sequence[str], ranks: int, folder: Path, traffic: Path) -> Path:
+    """Run a program here, in its launch order, and return the file of its traffic, a new one."""
     options = ("--allow-run-as-root", "--oversubscribe", "-n", str(ranks), *COLLECTIVES)
     napping = ("sh", "-c", f'cd "$0" && LD_PRELOAD="$LD_PRELOAD:{build_nap(folder)}" exec "$@"', str(folder))
     launch = Launch(("mpirun.openmpi", *options, *napping, *words), 0, OPEN_MPI)
-    traffic, printed = folder / "traffic.txt", folder / "printed.txt"
+    printed = folder / "printed.txt"
     with open(printed, "w", encoding="utf-8") as output:
         result = trace(launch, library_for(launch), traffic, printed=output)
     if result.traffic is None or result.status:
