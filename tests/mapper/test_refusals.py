@@ -218,7 +218,7 @@ def test_seconds_end_where_the_first_error_is_lost(monkeypatch):
     assert signal.getitimer(signal.ITIMER_VIRTUAL) == (0, 0)
 
 
-def test_bytes_end(tmp_path, monkeypatch):
+def test_bytes_end(tmp_path):
     for path, why in (("/dev/zero", "a device, which has no end"), (tmp_path, "a directory"), (tmp_path / "b", "No such"),
                       ("a\0b", "null")):
         with pytest.raises(RecordError, match=f"cannot be read: .*{why}"):
@@ -295,7 +295,7 @@ def test_a_line_of_4096_characters_is_read_and_one_of_4097_is_not():
     assert Document(b"1 2 3", "m").lines(longest=5) and "5 characters" in refused(Document(b"1 2 3", "m").lines, longest=4)
 
 
-def test_files_and_lists_are_bounded(monkeypatch, tmp_path):
+def test_files_and_lists_are_bounded(monkeypatch):
     monkeypatch.setattr(lines, "MOST_BYTES", 6)
     monkeypatch.setattr(lines, "MAX_PLACES", 3)
     assert len(Document(b"1\n2\n3\n", "m").lines()) == 3

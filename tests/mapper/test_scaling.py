@@ -57,7 +57,7 @@ def test_published_totals_make_studies():
     assert len(aspects(points)) == 10 and len(best_points(points)) == 10
 
 
-def test_records_become_points(tmp_path):
+def test_records_become_points():
     torus, points = Torus((4, 4), bandwidth=(1e8, 1e8)), []
     for grid in (ProcessGrid(4, 4), ProcessGrid(2, 8), ProcessGrid(2, 4)):
         mapping = Mapping(torus, grid, 1, np.arange(grid.n_tasks), np.zeros(grid.n_tasks, int))
