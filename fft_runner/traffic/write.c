@@ -215,7 +215,7 @@ static bool print_rank(struct output *o, int rank, const struct numbers *n)
             fprintf(o->file, " %.6f", 1e-9 * (double)at[2 * phase + inside]);
         fprintf(o->file, inside ? "\n" : "");
     }
-    for (at += 2 * o->phases; at < end && done; at += WORDS)
+    for (at += (ptrdiff_t)2 * o->phases; at < end && done; at += WORDS)
         print_pair(o, rank, at, numbers);
     free(numbers);
     return done;

@@ -101,7 +101,10 @@ static int take_kinds(const char *text, char family, struct pf_transform *t)
     bool understood = split(text, t->axes->dimensions, word);
     for (int axis = 0; axis < t->axes->dimensions && understood; axis++) {
         const char *at = word[axis];
-        char of = *at == 'c' || *at == 's' ? *at++ : family, number = *at;
+        char of = family;
+        if (*at == 'c' || *at == 's')
+            of = *at++;
+        char number = *at;
         understood = number >= '1' && number <= '4' && !at[1];
         snprintf(word[axis], WORD, "d%ct%c", of, number);
     }
